@@ -3,20 +3,20 @@ import { addressFromBytes } from '../pipeline/domain/address.ts'
 import type { QueryParams, Store } from '../pipeline/store/store.ts'
 import { NO_ACCOUNT_LIMITS } from './config.ts'
 import { openEmbeddedStore, type TestStore } from './testing/open-stores.ts'
-import { markStored, trackWallets } from './testing/rows.ts'
+import { insertWallets, markStored } from './testing/rows.ts'
 import { startApi } from './testing/start-api.ts'
 
 /*
- * What one account may ask for, from however many addresses (rules D2, D6).
+ * Limits of one account, for requests from any address (rules D2, D6).
  */
 
 let opened: TestStore
 test.before(async () => {
   opened = await openEmbeddedStore()
-  await trackWallets(opened.store, 1)
+  await insertWallets(opened.store, 1)
   await markStored(opened.store, 100)
 })
-test.after.always(() => opened.drop())
+test.after.always(() => opened.remove())
 
 const MINTS = Array.from({ length: 40 }, (_, n) => addressFromBytes(new Uint8Array(32).fill(n + 1)))
 const pathOf = (mint = 0) => `/tokens/${MINTS[mint]}/wallet-aggregates`
@@ -24,8 +24,7 @@ const pathOf = (mint = 0) => `/tokens/${MINTS[mint]}/wallet-aggregates`
 const usagePath = (hours: number) => `/me/usage?by=hour&limit=${hours}`
 
 /**
- * The embedded store, whose reads of one mint, or of the usage of so many hours, end when the test
- * says so.
+ * The embedded store. Its reads of one mint, or of usage by hours, resolve when the test says so.
  */
 function holdReads() {
   const begun: number[] = []
@@ -62,7 +61,7 @@ function holdReads() {
 }
 
 let addresses = 0
-/** Asks from an address that nobody has asked from. */
+/** Sends a request from a new address. */
 async function ask(url: string, path: string, bearer: string, init: RequestInit = {}) {
   const { status, headers } = await fetch(`${url}${path}`, {
     ...init,
@@ -82,7 +81,7 @@ async function ask(url: string, path: string, bearer: string, init: RequestInit 
   }
 }
 
-test('an account has so many requests a minute from whatever addresses; over it is 429 after 401 and before everything else, and costs nothing (rules D2, D6)', async (t) => {
+test('an account has a number of requests a minute, from any address; beyond it a request is 429, after 401 and before all else, and costs nothing (rules D2, D6)', async (t) => {
   const api = await startApi(opened.store, {
     config: {
       rateLimitPerMinute: 2,
@@ -108,7 +107,7 @@ test('an account has so many requests a minute from whatever addresses; over it 
   }
   t.deepEqual(await ask(api.url, '/wallets', alice.key), answer(200, 2))
   t.deepEqual(await ask(api.url, '/wallets?page=x', alice.key), answer(400, 1))
-  t.deepEqual(await ask(api.url, '/ws', alice.key), answer(426, 0), 'the feed counts, too')
+  t.deepEqual(await ask(api.url, '/ws', alice.key), answer(426, 0), 'the feed counts too')
   for (const path of ['/wallets', '/wallets?page=x', '/wallets/W9/metrics', '/ws'])
     t.deepEqual(await ask(api.url, path, alice.key), refused)
   t.is((await ask(api.url, '/wallets', 'tw_none')).status, 401)
@@ -124,7 +123,7 @@ test('an account has so many requests a minute from whatever addresses; over it 
   await api.close()
 })
 
-test('an account has so many requests under way at once; one more is 429 and costs nothing, and others are answered', async (t) => {
+test('an account has a number of concurrent requests; one more is 429 and costs nothing, and other accounts are answered', async (t) => {
   const held = holdReads()
   const api = await startApi(held.store, {
     config: {
@@ -153,7 +152,7 @@ test('an account has so many requests under way at once; one more is 429 and cos
   await api.close()
 })
 
-test('reads of one account wait for each other, not those of other accounts, also when they wait for the same answer', async (t) => {
+test('reads of one account wait for each other, but not for other accounts, also if they wait for the same answer', async (t) => {
   const held = holdReads()
   const api = await startApi(held.store, {
     config: { trustedProxies: 1, accountLimits: { ...NO_ACCOUNT_LIMITS, storeReads: 1 } },
@@ -164,15 +163,15 @@ test('reads of one account wait for each other, not those of other accounts, als
   const others: ReturnType<typeof ask>[] = []
   for (let mint = 1; mint <= 30; mint++) others.push(ask(api.url, pathOf(mint), alice.key))
   while ((await api.credits.left(alice.wallet)) > 100 - 31 * 3)
-    await new Promise((resolve) => setImmediate(resolve)) // until all are charged and wait
+    await new Promise((resolve) => setImmediate(resolve)) // until all are charged and queued
   t.deepEqual(held.begun, [0])
-  // The last in the queue of the first account is the first in his.
+  // The last read in the queue of the first account is the first of the second account.
   others.push(ask(api.url, pathOf(30), bob.key))
   await held.until(2)
   t.deepEqual(held.begun, [0, 30])
   held.end(0)
   await held.until(3)
-  t.deepEqual(held.begun, [0, 30, 1], 'then the next of the first account')
+  t.deepEqual(held.begun, [0, 30, 1], 'then the next read of the first account')
   held.end(30)
   for (let mint = 1; mint < 30; mint++) {
     await held.until(2 + mint)
@@ -184,7 +183,7 @@ test('reads of one account wait for each other, not those of other accounts, als
   await api.close()
 })
 
-test('dashboards of a wallet have a budget of their own, so many requests a minute and at once; a logout is never refused', async (t) => {
+test('dashboards of a wallet have their own limits of requests a minute and at the same time; a logout is never refused', async (t) => {
   const held = holdReads()
   const api = await startApi(held.store, {
     config: {

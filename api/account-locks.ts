@@ -3,13 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { ServiceError } from '../pipeline/domain/service-error.ts'
 import { orUnavailable, type Redis } from './redis-connection.ts'
 
-/** Locks by account, in one process or among all. */
+/** Locks by account, within one process or among all processes. */
 export interface AccountLocks {
   /** Runs the task while holding the account's lock. Rejects with `unavailable` after 12 s. */
   withLock<T>(account: string, task: (lock: HeldLock) => Promise<T>): Promise<T>
 }
 
-/** A lock as its holder sees it. */
+/** A held lock. */
 export interface HeldLock {
   /** Call right before a write. Throws `unavailable` if another process may hold the lock now. */
   requireHeld(): void
@@ -20,8 +20,8 @@ export interface HeldLock {
  * the task runs. A lock expires `heldMs` after the last renewal, for example when its process ended
  * or Redis is down.
  *
- * The locks prevent that one deposit is redeemed for two accounts, by a check and by hand. Two
- * redemptions for one account need no lock: they have the same idempotency key.
+ * The locks prevent a deposit from being redeemed for two accounts, by a check and by an operator.
+ * Two redemptions for one account need no lock, because they have the same idempotency key.
  */
 export function createAccountLocks(redis: Redis | null, heldMs = 10_000): AccountLocks {
   const last = new Map<string, Promise<unknown>>()
@@ -52,7 +52,9 @@ async function amongProcesses<T>(
 ): Promise<T> {
   const key = `tw:turn:${account}`
   const token = randomUUID()
-  /** Monotonic milliseconds, counted from the request: Redis may have executed it at once. */
+  /**
+   * Monotonic milliseconds, counted from before the request, because Redis may execute it at once.
+   */
   let heldUntil = 0
   for (const until = Date.now() + WAIT_MS; ; await sleep(25)) {
     heldUntil = performance.now() + heldMs
@@ -64,8 +66,9 @@ async function amongProcesses<T>(
     const isMine = (await redis.eval(RENEW, 1, key, token, heldMs)) === 1
     heldUntil = isMine ? until : 0
   }
-  // A task may wait for the store longer than the lock lasts.
-  const renewing = setInterval(() => renew().catch(() => {}), heldMs / 4) // renewed by the next call, or it expires
+  // A task may wait for the store longer than the lock lasts. If a renewal fails, the next one
+  // renews the lock, or it expires.
+  const renewing = setInterval(() => renew().catch(() => {}), heldMs / 4)
   const lock: HeldLock = {
     requireHeld() {
       if (performance.now() >= heldUntil) throw unavailable('the lock of the account was lost')
@@ -75,7 +78,7 @@ async function amongProcesses<T>(
     return await task(lock)
   } finally {
     clearInterval(renewing)
-    await redis.eval(RELEASE, 1, key, token).catch(() => {}) // else it expires
+    await redis.eval(RELEASE, 1, key, token).catch(() => {}) // if this fails, it expires
   }
 }
 
@@ -84,6 +87,6 @@ function unavailable(why: string): ServiceError {
 }
 
 const WAIT_MS = 12_000
-const BUSY = 'the account is being worked on'
+const BUSY = 'another request is changing this account'
 const RENEW = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end return 0`
 const RELEASE = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`

@@ -1,10 +1,7 @@
 /** The answer of a handler. The middleware renders it. */
 export interface Answer {
   readonly status?: number
-  /**
-   * Undefined with 204. A `JsonText` is sent as it is and released after that one answer, so a
-   * resource whose answers are cached (`isHot`, `mintOf`) must not return one.
-   */
+  /** Undefined with 204. A `JsonText` is sent as it is; anything else is serialised as JSON. */
   readonly body: unknown
   readonly headers?: Readonly<Record<string, string>>
 }

@@ -9,7 +9,7 @@ import { VERSION } from '../pipeline/runtime/version.ts'
 import type { Store } from '../pipeline/store/store.ts'
 import { aMarker, aSwap, BONK, JUP } from './testing/a-swap.ts'
 import { openStore, type TestStore } from './testing/open-stores.ts'
-import { markStored, swapRow, trackWallets } from './testing/rows.ts'
+import { aSwapRow, insertWallets, markStored } from './testing/rows.ts'
 import { startApi, type TestApi } from './testing/start-api.ts'
 import { connect } from './testing/start-feed.ts'
 
@@ -21,17 +21,17 @@ let slot = 1000
 test.before(async () => {
   opened = await openStore()
   store = opened.store
-  await trackWallets(store, 5)
+  await insertWallets(store, 5)
   api = await startApi(store)
 })
 test.after.always(async () => {
   await api.close()
-  await opened.drop()
+  await opened.remove()
 })
 
 const socketUrl = () => `${api.url.replace('http', 'ws')}/ws`
 
-/** A slot goes through the pipeline: over the log to the feed, and into the tables. */
+/** A slot passes through the pipeline: over the log to the feed, and into the tables. */
 async function seal(...swaps: Partial<Swap>[]): Promise<void> {
   slot++
   const marker = aMarker(slot)
@@ -43,7 +43,7 @@ async function seal(...swaps: Partial<Swap>[]): Promise<void> {
     await store.insert(
       'swaps',
       records.map((swap) =>
-        swapRow(slot, {
+        aSwapRow(slot, {
           tx_index: swap.txIndex,
           wallet: swap.wallet,
           event_index: swap.eventIndex,
@@ -75,31 +75,28 @@ async function stored(): Promise<void> {
   }
 }
 
-test.serial(
-  'what the socket brought is what GET /trades lists, and both are paid from one balance',
-  async (t) => {
-    const { key, wallet } = await api.customer(100)
-    const client = await connect(socketUrl(), key)
-    t.like(await client.subscribe(), { type: 'subscribed', wallets: null, mints: null })
-    await seal({}, { wallet: 2, side: 'sell', quoteMint: USDC, quoteAmount: 7n })
-    await seal({ wallet: 3, quoteMint: null, quoteAmount: 0n, baseMint: JUP })
-    const messages = (await client.take(3)) as { id: string; data: unknown }[]
-    await stored()
-    const { body, headers } = await get('/trades', key)
-    t.deepEqual(
-      messages.map(({ data }) => data),
-      [...body.items].reverse(),
-    )
-    t.is(headers.get('x-head-cursor'), messages[2]?.id ?? '')
-    const older = await get(`/trades?cursor=${messages[1]?.id}`, key)
-    t.deepEqual(older.body.items, [messages[0]?.data])
-    await client.close()
-    while ((await api.credits.left(wallet)) < 100 - 3 - 6) await pause(5)
-    t.is(await api.credits.left(wallet), 100 - 3 - 6)
-    while (await api.ledger.rollUp());
-    t.deepEqual((await api.ledger.check()).mismatches, [])
-  },
-)
+test.serial('the feed and GET /trades have the same trades, charged to one balance', async (t) => {
+  const { key, wallet } = await api.customer(100)
+  const client = await connect(socketUrl(), key)
+  t.like(await client.subscribe(), { type: 'subscribed', wallets: null, mints: null })
+  await seal({}, { wallet: 2, side: 'sell', quoteMint: USDC, quoteAmount: 7n })
+  await seal({ wallet: 3, quoteMint: null, quoteAmount: 0n, baseMint: JUP })
+  const messages = (await client.take(3)) as { id: string; data: unknown }[]
+  await stored()
+  const { body, headers } = await get('/trades', key)
+  t.deepEqual(
+    messages.map(({ data }) => data),
+    [...body.items].reverse(),
+  )
+  t.is(headers.get('x-head-cursor'), messages[2]?.id ?? '')
+  const older = await get(`/trades?cursor=${messages[1]?.id}`, key)
+  t.deepEqual(older.body.items, [messages[0]?.data])
+  await client.close()
+  while ((await api.credits.left(wallet)) < 100 - 3 - 6) await pause(5)
+  t.is(await api.credits.left(wallet), 100 - 3 - 6)
+  while (await api.ledger.rollUp());
+  t.deepEqual((await api.ledger.check()).mismatches, [])
+})
 
 test.serial(
   'a client that lists trades and follows from X-Head-Cursor misses and repeats nothing (rules D4, F4)',
@@ -127,7 +124,7 @@ test.serial(
 )
 
 test.serial(
-  'a browser names its key in the subprotocol; a refusal comes before the upgrade (rule F1)',
+  'a browser sends its key in the subprotocol; a refusal comes before the upgrade (rule F1)',
   async (t) => {
     const { key } = await api.customer(2)
     const browser = new WebSocket(socketUrl(), ['bearer', key])
@@ -158,7 +155,7 @@ test.serial(
   },
 )
 
-test.serial('a wallet that is not tracked is no filter', async (t) => {
+test.serial('a filter by an untracked wallet is refused', async (t) => {
   const { key } = await api.customer(5)
   const client = await connect(socketUrl(), key)
   t.like(await client.subscribe({ wallets: ['W6'] }), { type: 'error', code: 'wallet_not_found' })
@@ -167,7 +164,7 @@ test.serial('a wallet that is not tracked is no filter', async (t) => {
 })
 
 test.serial(
-  'once a slot has come the service is ready, and says how far it is (rule J4)',
+  'after the first slot the service is ready, and reports its progress (rule J4)',
   async (t) => {
     await seal()
     await stored()
@@ -191,7 +188,7 @@ test.serial(
 )
 
 test.serial(
-  'stopping tells followers to come back, returns what they held and rolls up what they used (rules F7, J5)',
+  'a stop asks feed clients to reconnect, refunds their reserved credits and rolls up their use (rules F7, J5)',
   async (t) => {
     const going = await startApi(store)
     const { key, wallet } = await going.customer(50)
@@ -204,19 +201,19 @@ test.serial(
     t.deepEqual(await client.take(1), [{ type: 'restarting' }])
     t.is(await client.closed, 1012)
     await t.throwsAsync(fetch(`${going.url}/healthz`))
-    // Another process knows from the ledger alone what is left.
+    // Another process knows the balance from the ledger only.
     t.is(await api.credits.left(wallet), 48)
   },
 )
 
-test('a store that hangs is refused like one that is gone, and the call costs nothing', async (t) => {
+test('a store that hangs is 503 like one that is down, and the call costs nothing', async (t) => {
   let hangs: Promise<unknown> = Promise.resolve()
   let goOn = () => {}
   const hanging: Store = {
     ...store,
     query: (sql, params) => hangs.then(() => store.query(sql, params)),
   }
-  await seal() // of what storage has there is a question, of nothing there is none
+  await seal() // with an empty storage there would be no query
   const own = await startApi(hanging, { readMs: 1500 })
   t.teardown(async () => {
     goOn()
@@ -227,7 +224,7 @@ test('a store that hangs is refused like one that is gone, and the call costs no
   let asked = 0
   const ask = async (key: string) => {
     asked += 1
-    const mint = bs58.encode(Buffer.alloc(32, asked)) // of which nothing is kept
+    const mint = bs58.encode(Buffer.alloc(32, asked)) // nothing of it is cached
     const headers = { authorization: `Bearer ${key}` }
     const { status, headers: sent } = await fetch(`${own.url}/tokens/${mint}/swaps`, { headers })
     return [status, sent.get('x-credits-cost'), sent.get('x-credits-remaining')]

@@ -24,33 +24,10 @@ import type { TestWalletOptions } from './dashboard/shell.ts'
 import { FairReads } from './fair-reads.ts'
 import { createHttpServer } from './http-server.ts'
 import { createLimits } from './limits.ts'
-import type { UpgradeHandler } from './middleware/upgrade.ts'
 import type { Redis } from './redis-connection.ts'
-import type { FeedStatus } from './resources/status.ts'
 import { followStorage, type StoragePosition } from './storage-position.ts'
+import type { Feed } from './stream/feed.ts'
 import { type ApiMetrics, createApiMetrics } from './telemetry.ts'
-
-/** The feed as the API uses it: `GET /ws` (rules of section F). */
-export interface Feed extends UpgradeHandler, FeedStatus {
-  /**
-   * Rebuilds the window of the last minutes from the log. Older trades are read from the store, up
-   * to the storage marker; pages for one account are read from `storeOf(account)`.
-   */
-  start(
-    storage: Pick<StoragePosition, 'walletCount' | 'stored'>,
-    store: Store,
-    storeOf?: (account: string) => Store,
-  ): Promise<void>
-  /** Closes the account's connections to this process, with the reason. */
-  endAll(account: string, reason: 'key_rotated' | 'superseded'): void
-  /** Closes the connections whose dashboard token is no longer valid. */
-  checkTokens(): void
-  /**
-   * Asks every client to reconnect, closes its connection and charges its use; takes at most
-   * `graceMs`.
-   */
-  stop(graceMs: number): Promise<void>
-}
 
 /** Dependencies of the API. The caller creates and closes them. */
 export interface ApiDeps {
@@ -60,7 +37,7 @@ export interface ApiDeps {
   readonly feed: Feed
   readonly credits: Credits
   readonly accounts: Accounts
-  /** Null without payment addresses: nothing can be bought then. */
+  /** Null without payment addresses: customers cannot pay then. */
   readonly billing?: Billing | null
   /** Where all processes count rate limits (rule D6); with null each counts alone. */
   readonly redis: Redis | null
@@ -89,8 +66,8 @@ export interface Api {
   /** Replaces the keys that sign and verify dashboard tokens. */
   replaceJwtKeys(keys: JwtKeys): void
   /**
-   * Stops accepting requests, finishes those under way, asks clients of the feed to reconnect, and
-   * charges their use.
+   * Stops accepting requests, finishes requests in flight, asks clients of the feed to reconnect,
+   * and charges their use.
    */
   close(): Promise<void>
 }
@@ -213,7 +190,9 @@ function readinessChecks(
     meter: () => credits.ping(),
     marker: async () => {
       if (position.stored() === null || feed.sent() === null)
-        throw new ServiceError('unavailable', 'no slot has come yet', { retriable: true })
+        throw new ServiceError('unavailable', 'no slot has been stored and published yet', {
+          retriable: true,
+        })
     },
   }
 }
@@ -222,5 +201,5 @@ function urlOf(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
-/** Time for answers under way and closing frames of the feed. The process has 10 s (rule J5). */
+/** Time for answers in flight and closing frames of the feed. The process has 10 s (rule J5). */
 const GRACE_MS = 3000

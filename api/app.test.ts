@@ -10,11 +10,11 @@ import { type TradeItem, TradeItem as TradeSchema } from './items/trade.ts'
 import { WalletMetricsItem } from './items/wallet-metrics.ts'
 import { ask, creditsOf } from './testing/ask.ts'
 import { openStore, type TestStore } from './testing/open-stores.ts'
-import { MINT, markStored, swapRow, trackWallets } from './testing/rows.ts'
+import { aSwapRow, insertWallets, MINT, markStored } from './testing/rows.ts'
 import { startApi, type TestApi } from './testing/start-api.ts'
 
 const codec = createCursorCodec(Buffer.alloc(32, 7))
-/** Set to refuse what the API asks of the store next, as a server that is away does. */
+/** Set to make the next queries of the store fail, as if its server were down. */
 let storeIsAway = false
 let opened: TestStore
 let store: Store
@@ -30,13 +30,13 @@ test.before(async () => {
       return store.query(...args)
     },
   }
-  await trackWallets(store, 27)
+  await insertWallets(store, 27)
   await markStored(store, 99)
   api = await startApi(flaky)
 })
 test.after.always(async () => {
   await api.close()
-  await opened.drop()
+  await opened.remove()
 })
 
 const get = (path: string, key?: string, init?: RequestInit) => ask(api, path, key, init)
@@ -80,7 +80,7 @@ const storedWallet: Row = {
 }
 
 test.serial(
-  'a wallet shows its metrics, each figure the nearest double of the exact one (contract 2.5, rule C20)',
+  'a wallet shows its metrics, each figure the double nearest to the exact one (contract 2.5, rule C20)',
   async (t) => {
     await store.insert('wallet_metrics', [{ ...storedWallet, version: '1', buys: '99' }])
     await store.insert('wallet_metrics', [storedWallet])
@@ -128,7 +128,7 @@ test.serial(
 )
 
 test.serial(
-  'wallets are listed W1 to Wn, those without events too (contract 4.2, rule C21)',
+  'wallets are listed W1 to Wn, including those without events (contract 4.2, rule C21)',
   async (t) => {
     const { key } = await api.customer(10)
     const first = await get('/wallets', key)
@@ -190,7 +190,7 @@ test.serial(
 )
 
 test.serial(
-  'trades come newest first, as trades, and none beyond what is wholly stored (contract 4.3)',
+  'trades are listed newest first, none beyond the storage marker (contract 4.3)',
   async (t) => {
     const { key } = await api.customer(100)
     const empty = await get('/trades', key)
@@ -208,32 +208,32 @@ test.serial(
       eventIndex: 0,
     })
     await store.insert('swaps', [
-      swapRow(98),
-      swapRow(99, {
+      aSwapRow(98),
+      aSwapRow(99, {
         wallet: 2,
         side: 'sell',
         quote_mint: USDC,
         quote_amount: '1500000',
         program: 'jupiter',
       }),
-      swapRow(99, {
+      aSwapRow(99, {
         wallet: 2,
         event_index: 1,
         quote_mint: null,
         quote_amount: '0',
         quote_mismatch: true,
       }),
-      swapRow(99, {
+      aSwapRow(99, {
         wallet: 2,
         event_index: 2,
         base_amount: '340282366920938463463374607431768211455',
       }),
-      swapRow(101, { wallet: 3 }),
+      aSwapRow(101, { wallet: 3 }),
     ])
-    // The same swap again, a newer picture of another one, and one that was no swap after all.
-    await store.insert('swaps', [swapRow(98)])
+    // The same swap again, a newer version of another one, and a deleted one.
+    await store.insert('swaps', [aSwapRow(98)])
     await store.insert('swaps', [
-      swapRow(99, {
+      aSwapRow(99, {
         wallet: 2,
         side: 'sell',
         quote_mint: USDC,
@@ -242,8 +242,8 @@ test.serial(
         version: 1,
       }),
     ])
-    await store.insert('swaps', [swapRow(97, { wallet: 4 }), swapRow(97, { wallet: 5 })])
-    await store.insert('swaps', [swapRow(97, { wallet: 4, version: 1, is_deleted: 1 })])
+    await store.insert('swaps', [aSwapRow(97, { wallet: 4 }), aSwapRow(97, { wallet: 5 })])
+    await store.insert('swaps', [aSwapRow(97, { wallet: 4, version: 1, is_deleted: 1 })])
     await markStored(store, 100)
     await until(async () => ((await get('/status')).body.storage as { slot: number }).slot === 100)
     const answer = await get('/trades', key)
@@ -320,15 +320,15 @@ test.serial(
   },
 )
 
-test.serial('a walk during inserts skips and repeats nothing (contract 4.3)', async (t) => {
+test.serial('paging during inserts skips and repeats nothing (contract 4.3)', async (t) => {
   const { key } = await api.customer(10_000)
   const mint = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'
   const slots = Array.from({ length: 120 }, (_, index) => 1000 + index)
   await store.insert(
     'swaps',
     slots.flatMap((slot) => [
-      swapRow(slot, { base_mint: mint }),
-      swapRow(slot, { wallet: 3, base_mint: mint }),
+      aSwapRow(slot, { base_mint: mint }),
+      aSwapRow(slot, { wallet: 3, base_mint: mint }),
     ]),
   )
   await markStored(store, 1119)
@@ -336,10 +336,10 @@ test.serial('a walk during inserts skips and repeats nothing (contract 4.3)', as
   let walking = true
   const inserting = (async () => {
     for (let slot = 1120; walking; slot++) {
-      // At the head, and the same rows again; nothing of it changes what lies behind.
+      // At the head, and the same rows again. Neither changes older pages.
       await store.insert('swaps', [
-        swapRow(slot, { base_mint: mint }),
-        swapRow(1000 + (slot % 120), { base_mint: mint }),
+        aSwapRow(slot, { base_mint: mint }),
+        aSwapRow(1000 + (slot % 120), { base_mint: mint }),
       ])
       await markStored(store, slot)
     }
@@ -485,64 +485,64 @@ test.serial('refusals: status, code and fields, in the order of rules D1 and D2'
   t.regex(large, /^HTTP\/1.1 413 .*"code":"payload_too_large"/s)
 })
 
-test.serial('a 401 says what came and what is needed, and nothing of it', async (t) => {
-  const { key, wallet } = await api.customer(10)
-  const token = await api.token(wallet)
-  const needed = {
-    key: 'Here an API key is needed: Authorization: Bearer tw_<...>.',
-    token:
-      'Here a dashboard token is needed, from POST /auth/login: Authorization: Bearer <token>.',
-    either:
-      'An API key is needed, or for the dashboard a token from POST /auth/login: Authorization: Bearer <...>.',
-  }
-  const badKey = 'This API key is not valid: it was replaced, or is mistyped.'
-  const badToken =
-    'This dashboard token is not valid: it has expired, was taken back, or is mistyped. POST /auth/login gives a new one.'
-  const neither = 'What came is neither an API key nor a dashboard token.'
-  const table: [string, string | undefined, string][] = [
-    ['/trades', undefined, `No credential came. ${needed.key}`],
-    ['/trades', token, `This is a dashboard token. ${needed.key}`],
-    ['/trades', `${key}x`, badKey],
-    ['/trades', 'null', `${neither} ${needed.key}`],
-    ['/me/api', undefined, `No credential came. ${needed.token}`],
-    // Whether the key is valid is not said.
-    ['/me/api', key, `This is an API key. ${needed.token}`],
-    ['/me/api', 'tw_x', `This is an API key. ${needed.token}`],
-    ['/me/usage', `${token.slice(0, -8)}AAAAAAAA`, badToken],
-    ['/me/usage', 'a.b', `${neither} ${needed.token}`],
-    ['/ws', undefined, `No credential came. ${needed.either}`],
-    ['/ws', 'tw_x', badKey],
-    ['/ws', 'a.b.c', badToken],
-    ['/ws', 'null', `${neither} ${needed.either}`],
-  ]
-  for (const [path, credential, title] of table) {
-    const { status, body } = await get(path, credential)
-    t.deepEqual([status, body.code, body.detail], [401, 'unauthorized', 'unauthorized'], path)
-    t.is(body.title as unknown, title, path)
-  }
-})
-
 test.serial(
-  'a request that asks for an upgrade is refused, or answered, like any other',
+  'a 401 says which credential was sent and which is required, without repeating it',
   async (t) => {
-    const { key } = await api.customer(10)
-    const ask = (path: string, more: string) =>
-      raw(`GET ${path} HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\n${more}\r\n\r\n`)
-    t.regex(await ask('/ws', 'upgrade: websocket'), /^HTTP\/1.1 401 .*"code":"unauthorized"/s)
-    t.regex(await ask('/nothing', 'upgrade: websocket'), /^HTTP\/1.1 404 .*"code":"not_found"/s)
-    t.regex(
-      await ask('/ws', `upgrade: h2c\r\nauthorization: Bearer ${key}`),
-      /^HTTP\/1.1 426 .*upgrade: websocket/is,
-    )
-    t.regex(
-      await ask('/wallets', `upgrade: h2c\r\nauthorization: Bearer ${key}`),
-      /^HTTP\/1.1 200 .*"page":1/s,
-    )
+    const { key, wallet } = await api.customer(10)
+    const token = await api.token(wallet)
+    const needed = {
+      key: 'This path requires an API key: Authorization: Bearer tw_<...>.',
+      token:
+        'This path requires a dashboard token, from POST /auth/login: Authorization: Bearer <token>.',
+      either:
+        'This path requires an API key, or for the dashboard a token from POST /auth/login: Authorization: Bearer <...>.',
+    }
+    const badKey = 'This API key is not valid: it was replaced, or is mistyped.'
+    const badToken =
+      'This dashboard token is not valid: it has expired, was revoked, or is mistyped. POST /auth/login issues a new one.'
+    const neither = 'The credential is neither an API key nor a dashboard token.'
+    const table: [string, string | undefined, string][] = [
+      ['/trades', undefined, `The request has no credential. ${needed.key}`],
+      ['/trades', token, `The credential is a dashboard token. ${needed.key}`],
+      ['/trades', `${key}x`, badKey],
+      ['/trades', 'null', `${neither} ${needed.key}`],
+      ['/me/api', undefined, `The request has no credential. ${needed.token}`],
+      // The answer does not say whether the key is valid.
+      ['/me/api', key, `The credential is an API key. ${needed.token}`],
+      ['/me/api', 'tw_x', `The credential is an API key. ${needed.token}`],
+      ['/me/usage', `${token.slice(0, -8)}AAAAAAAA`, badToken],
+      ['/me/usage', 'a.b', `${neither} ${needed.token}`],
+      ['/ws', undefined, `The request has no credential. ${needed.either}`],
+      ['/ws', 'tw_x', badKey],
+      ['/ws', 'a.b.c', badToken],
+      ['/ws', 'null', `${neither} ${needed.either}`],
+    ]
+    for (const [path, credential, title] of table) {
+      const { status, body } = await get(path, credential)
+      t.deepEqual([status, body.code, body.detail], [401, 'unauthorized', 'unauthorized'], path)
+      t.is(body.title as unknown, title, path)
+    }
   },
 )
 
+test.serial('a request with an upgrade is refused, or answered, like any other', async (t) => {
+  const { key } = await api.customer(10)
+  const ask = (path: string, more: string) =>
+    raw(`GET ${path} HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\n${more}\r\n\r\n`)
+  t.regex(await ask('/ws', 'upgrade: websocket'), /^HTTP\/1.1 401 .*"code":"unauthorized"/s)
+  t.regex(await ask('/nothing', 'upgrade: websocket'), /^HTTP\/1.1 404 .*"code":"not_found"/s)
+  t.regex(
+    await ask('/ws', `upgrade: h2c\r\nauthorization: Bearer ${key}`),
+    /^HTTP\/1.1 426 .*upgrade: websocket/is,
+  )
+  t.regex(
+    await ask('/wallets', `upgrade: h2c\r\nauthorization: Bearer ${key}`),
+    /^HTTP\/1.1 200 .*"page":1/s,
+  )
+})
+
 test.serial(
-  'calls at once never spend more than there is, and only answers cost (rule D5)',
+  'concurrent calls never spend more than the balance, and only answers cost (rule D5)',
   async (t) => {
     const { key, wallet } = await api.customer(50)
     const answers = await Promise.all(
@@ -569,53 +569,47 @@ test.serial(
   },
 )
 
-test.serial(
-  'while the store is away reads answer 503 and cost nothing; while the meter is, too',
-  async (t) => {
-    const { key, wallet } = await api.customer(10)
-    const path = `/tokens/${MINT}/swaps?limit=7` // nothing of it is kept
-    t.is((await get('/trades', key)).status, 200)
-    storeIsAway = true
-    const away = await get(path, key)
-    storeIsAway = false
-    t.is(away.status, 503)
-    t.like(away.body, { code: 'unavailable', status: 503 })
-    t.deepEqual(creditsOf(away), ['0', '7'])
-    t.is(away.headers.get('retry-after'), '1')
-    t.is(await api.credits.left(wallet), 7)
-    const { charge } = api.meter
-    api.meter.charge = async () => {
-      throw new ServiceError('unavailable', 'away', { retriable: true })
-    }
-    const unmetered = await get(path, key)
-    api.meter.charge = charge
-    t.is(unmetered.status, 503)
-    t.is(await api.credits.left(wallet), 7)
-  },
-)
+test.serial('while the store or the meter is down, reads are 503 and cost nothing', async (t) => {
+  const { key, wallet } = await api.customer(10)
+  const path = `/tokens/${MINT}/swaps?limit=7` // nothing of it is cached
+  t.is((await get('/trades', key)).status, 200)
+  storeIsAway = true
+  const away = await get(path, key)
+  storeIsAway = false
+  t.is(away.status, 503)
+  t.like(away.body, { code: 'unavailable', status: 503 })
+  t.deepEqual(creditsOf(away), ['0', '7'])
+  t.is(away.headers.get('retry-after'), '1')
+  t.is(await api.credits.left(wallet), 7)
+  const { charge } = api.meter
+  api.meter.charge = async () => {
+    throw new ServiceError('unavailable', 'away', { retriable: true })
+  }
+  const unmetered = await get(path, key)
+  api.meter.charge = charge
+  t.is(unmetered.status, 503)
+  t.is(await api.credits.left(wallet), 7)
+})
 
-test.serial(
-  'anybody may ask whether the service runs, is ready and how far it is (rule J4)',
-  async (t) => {
-    t.deepEqual((await get('/healthz')).body as unknown, { status: 'ok' })
-    const ready = await get('/readyz')
-    t.is(ready.status, 503)
-    t.deepEqual(ready.body as unknown, { ready: false })
-    const { body, headers } = await get('/status')
-    t.like(body, {
-      ingest: { slot: null, block_time: null },
-      feed: { slot: null, connections: 0 },
-      lag_seconds: null,
-    })
-    t.is(headers.get('x-credits-cost'), null)
-  },
-)
+test.serial('health, readiness and progress of the service are public (rule J4)', async (t) => {
+  t.deepEqual((await get('/healthz')).body as unknown, { status: 'ok' })
+  const ready = await get('/readyz')
+  t.is(ready.status, 503)
+  t.deepEqual(ready.body as unknown, { ready: false })
+  const { body, headers } = await get('/status')
+  t.like(body, {
+    ingest: { slot: null, block_time: null },
+    feed: { slot: null, connections: 0 },
+    lag_seconds: null,
+  })
+  t.is(headers.get('x-credits-cost'), null)
+})
 
 async function until(satisfied: () => Promise<boolean>): Promise<void> {
   while (!(await satisfied())) await pause(10)
 }
 
-/** Sends text and gives what comes back until the other side ends. */
+/** Sends text, and returns what the server sends until it closes. */
 async function raw(text: string): Promise<string> {
   const { hostname, port } = new URL(api.url)
   const socket = createConnection(Number(port), hostname)

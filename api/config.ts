@@ -56,7 +56,7 @@ export interface ApiConfig {
   readonly secretKey: Uint8Array
   /** Sign and verify dashboard tokens (rule E2). */
   readonly jwtKeys: JwtKeys
-  /** How many feed connections one key may have; a newer one closes the oldest (rule F6). */
+  /** Most feed connections of one key. A newer one closes the oldest (rule F6). */
   readonly connectionsPerKey: number
   /** How far back a reconnecting client can resume the feed (rule F4); default 24. */
   readonly retentionHours?: number
@@ -99,7 +99,7 @@ function readContact(text: string): string | undefined {
   return isMail || (/^https:[!-~]+$/.test(text) && URL.canParse(text)) ? text : undefined
 }
 
-/** Limits of one account; 0 turns one off. */
+/** Limits of one account. 0 disables a limit. */
 export interface AccountLimits {
   /** Requests with its key, a minute. */
   readonly requestsPerMinute: number
@@ -113,7 +113,7 @@ export interface AccountLimits {
   readonly dashboardConcurrentRequests: number
 }
 
-/** Turns all limits of accounts off, for tests. */
+/** Disables all limits of accounts, for tests. */
 export const NO_ACCOUNT_LIMITS: AccountLimits = {
   requestsPerMinute: 0,
   concurrentRequests: 0,

@@ -1,10 +1,10 @@
 import type { Server, Socket } from 'node:net'
 import { clientOf } from './rate-limits/client-of.ts'
 
-/** Why a connection was refused: too many in all, or too many of its address. */
+/** Why a connection was refused: too many in total, or too many from its address. */
 export type RefusedConnection = 'total' | 'address'
 
-/** How many connections a server takes at once; 0: no limit. */
+/** Most open connections of a server; 0: no limit. */
 export interface ConnectionLimits {
   readonly maxConnections: number
   /** Connections of one IPv4 address, or of one IPv6 /64. */

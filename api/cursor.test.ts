@@ -22,7 +22,7 @@ const aKey = fc.record(
 )
 const key = { slot: 432104870, txIndex: 12, wallet: 3, eventIndex: 1 }
 
-test('a cursor gives back its position, in every process that has the key (rule D4)', (t) => {
+test('a cursor decodes to its position, in every process with the key (rule D4)', (t) => {
   const elsewhere = createCursorCodec(Buffer.alloc(32, 7))
   fc.assert(
     fc.property(aKey, (position) => {
@@ -36,7 +36,7 @@ test('a cursor gives back its position, in every process that has the key (rule 
     t.deepEqual(codec.decode('trades', codec.encode('trades', position)), position)
 })
 
-test('a cursor that is changed in any character, cut or prolonged is none', (t) => {
+test('a cursor with an altered, missing or additional character is invalid', (t) => {
   fc.assert(
     fc.property(aKey, fc.nat({ max: 49 }), fc.string({ maxLength: 3 }), (position, at, other) => {
       const cursor = codec.encode('trades', position)
@@ -48,20 +48,20 @@ test('a cursor that is changed in any character, cut or prolonged is none', (t) 
   )
 })
 
-test('text that is no cursor is none', (t) => {
+test('other text is not a cursor', (t) => {
   fc.assert(fc.property(fc.string(), (text) => t.is(codec.decode('trades', text), null)))
   for (const text of ['', 'null', '0', 'A'.repeat(50), '='.repeat(50), 'é'.repeat(50)])
     t.is(codec.decode('trades', text), null)
 })
 
-test('a cursor of another scope or of another key is none', (t) => {
+test('a cursor of another scope or key is invalid', (t) => {
   const cursor = codec.encode('swaps:So11111111111111111111111111111111111111112', key)
   t.is(codec.decode('trades', cursor), null)
   t.is(codec.decode('swaps:EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v', cursor), null)
   t.is(createCursorCodec(Buffer.alloc(32, 8)).decode('trades', codec.encode('trades', key)), null)
 })
 
-test('a cursor shows nothing of its position: neighbours share no text', (t) => {
+test('a cursor reveals nothing of its position: neighbours share no text', (t) => {
   const [a, b] = [codec.encode('trades', key), codec.encode('trades', { ...key, eventIndex: 2 })]
   const common = [...a].filter((character, at) => character === b[at]).length
   t.true(common < 10, `${common} of 50 characters agree`)
@@ -80,7 +80,7 @@ const aLatePosition: fc.Arbitrary<LatePosition> = fc.record(
   { noNullPrototype: true },
 )
 
-test('a position of the feed gives back what it says of late trades; GET /trades takes it too (rule F4)', (t) => {
+test('a position of the feed keeps its late position; GET /trades accepts it too (rule F4)', (t) => {
   fc.assert(
     fc.property(aKey, aLatePosition, (position, late) => {
       const text = codec.encode('trades', position, late)
@@ -92,7 +92,7 @@ test('a position of the feed gives back what it says of late trades; GET /trades
   t.deepEqual(codec.decodePosition(codec.encode('trades', key)), { key, late: null })
 })
 
-test('late trades are counted in the order in which they came', (t) => {
+test('late trades are ordered by when they were sent', (t) => {
   const mark = (passedSlot: number, partition: number, offset: number, epoch = 0) => ({
     epoch,
     passedSlot,
@@ -122,7 +122,7 @@ test('late trades are counted in the order in which they came', (t) => {
   t.false(isWithin(at(one, 11), at(two)))
 })
 
-test('the cipher is AES-SIV as another implementation has it', (t) => {
+test('the cipher equals another implementation of AES-SIV', (t) => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 16, maxLength: 100 }), fc.uint8Array(), (plain, ad) => {
       const secret = new Uint8Array(hkdfSync('sha256', randomBytes(32), '', 'test', 64))

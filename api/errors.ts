@@ -2,30 +2,33 @@ import { ServiceError } from '../pipeline/domain/service-error.ts'
 
 /** Every problem code with its status and title (contract 7, rule D2). */
 export const PROBLEMS = {
-  bad_request: [400, 'This is not a request of HTTP/1.1.'],
-  invalid_cursor: [400, 'The cursor is not one that this endpoint gave.'],
-  invalid_parameter: [400, 'A parameter has a value that is not allowed.'],
+  bad_request: [400, 'The request is not valid HTTP/1.1.'],
+  invalid_cursor: [400, 'The cursor was not issued by this endpoint.'],
+  invalid_parameter: [400, 'The value of a parameter is not allowed.'],
   unauthorized: [
     401,
-    'A valid API key, or for the dashboard a valid token, is needed: Authorization: Bearer <...>.',
+    'This call needs a valid API key, or for the dashboard a valid token: Authorization: Bearer <...>.',
   ],
-  invalid_signature: [401, 'The wallet has not signed this message, or not the newest one.'],
+  invalid_signature: [
+    401,
+    'The signature, the message or its nonce is not valid. Request a new nonce and sign its message.',
+  ],
   insufficient_credits: [402, 'The credits left do not cover this call.'],
-  pro_required: [403, 'This view needs an active Pro subscription.'],
-  not_found: [404, 'There is nothing at this path.'],
+  pro_required: [403, 'This view requires an active Pro subscription.'],
+  not_found: [404, 'This path does not exist.'],
   wallet_not_found: [404, 'No tracked wallet has this alias.'],
-  method_not_allowed: [405, 'This path does not take this method.'],
-  request_timeout: [408, 'The request did not come to its end in time.'],
+  method_not_allowed: [405, 'This path does not support this method.'],
+  request_timeout: [408, 'The request was not complete in time.'],
   payload_too_large: [413, 'The request body is too large.'],
-  unsupported_media_type: [415, 'The request body has a type that is not taken here.'],
-  upgrade_required: [426, 'This path speaks WebSocket.'],
+  unsupported_media_type: [415, 'The content type of the request body is not supported.'],
+  upgrade_required: [426, 'This path requires a WebSocket upgrade.'],
   rate_limited: [
     429,
-    'Too many requests from this address or of this account. Wait as long as Retry-After says.',
+    'Too many requests from this address or for this account. Retry after the time in Retry-After.',
   ],
-  headers_too_large: [431, 'The head of the request is too large.'],
-  internal_error: [500, 'Something went wrong on our side.'],
-  unavailable: [503, 'Something that is needed for this is not available now. Try again.'],
+  headers_too_large: [431, 'The header of the request is too large.'],
+  internal_error: [500, 'An internal error occurred.'],
+  unavailable: [503, 'A part of the service is temporarily unavailable. Try again.'],
 } as const satisfies Record<string, readonly [number, string]>
 
 /** The code of a problem document. */

@@ -9,31 +9,31 @@ import { connectRedis } from './redis-connection.ts'
 import { newWallet } from './testing/a-wallet.ts'
 import { ask } from './testing/ask.ts'
 import { openEmbeddedStore, type TestStore } from './testing/open-stores.ts'
-import { markStored, trackWallets } from './testing/rows.ts'
+import { insertWallets, markStored } from './testing/rows.ts'
 import { startApi } from './testing/start-api.ts'
 
 const { REDIS_URL } = process.env
 const onRedis = REDIS_URL ? test : test.skip
 
 /*
- * What invalid credentials cost the one who sends them, and nobody else.
+ * Invalid credentials are limited for the client that sends them, and for no other client.
  */
 
 let opened: TestStore
 test.before(async () => {
   opened = await openEmbeddedStore()
-  await trackWallets(opened.store, 1)
+  await insertWallets(opened.store, 1)
   await markStored(opened.store, 100)
 })
-test.after.always(() => opened.drop())
+test.after.always(() => opened.remove())
 
-/** A key whose checksum does not hold. */
+/** A key with a wrong checksum. */
 const mistyped = () => {
   const key = newApiKey()
   return `${key.slice(0, -1)}${key.endsWith('2') ? '3' : '2'}`
 }
 
-/** The store, with each look-up of a key counted, and held up while `isHeld`. */
+/** The store, which counts each look-up of a key, and delays it while `isHeld`. */
 function watchLookUps() {
   const watched = { lookUps: 0, running: 0, mostRunning: 0, isHeld: false, release: () => {} }
   const released = new Promise<void>((resolve) => {
@@ -56,7 +56,7 @@ function watchLookUps() {
   return { store, watched }
 }
 
-test('a client that sent as many invalid credentials as it may is refused before the store is asked, while keys and tokens known to be valid pass', async (t) => {
+test('a client that used up its budget of invalid credentials is refused before a look-up, while keys and tokens known to be valid pass', async (t) => {
   const clock = { now: Date.now() }
   const { store, watched } = watchLookUps()
   const api = await startApi(store, {
@@ -87,7 +87,7 @@ test('a client that sent as many invalid credentials as it may is refused before
   }
   t.is(await outcome('/wallets', key), 200)
 
-  // Neither costs anything: nothing is looked up for them.
+  // Neither counts, because neither is looked up.
   t.is(await outcome('/wallets', ''), 401)
   t.is(await outcome('/wallets', mistyped()), 401)
   t.is(await outcome('/wallets', token), 401)
@@ -107,7 +107,7 @@ test('a client that sent as many invalid credentials as it may is refused before
   t.is(await outcome('/wallets', ''), 401)
   t.is(watched.lookUps, before + 2)
 
-  // A neighbour behind the same address goes on, also when his key has to be looked up again.
+  // Another customer behind the same address goes on, also when its key must be looked up again.
   t.is(await outcome('/wallets', key), 200)
   clock.now += 60_000
   t.is(await outcome('/wallets', key), 200)
@@ -117,7 +117,7 @@ test('a client that sent as many invalid credentials as it may is refused before
   t.is(await outcome('/wallets', unknown), 200)
 })
 
-test('an IPv6 client has one budget of invalid credentials for its /64, whatever it sends at once', async (t) => {
+test('an IPv6 client has one budget of invalid credentials for its /64, also for concurrent requests', async (t) => {
   const { store, watched } = watchLookUps()
   const api = await startApi(store, {
     config: { failedAuthLimitPerMinute: 5, keyLookUpsAtOnce: 1, trustedProxies: 1 },
@@ -135,7 +135,7 @@ test('an IPv6 client has one budget of invalid credentials for its /64, whatever
   t.is(watched.lookUps, 5)
 })
 
-test('unknown keys are looked up few at a time and wait in a queue with an end (503); known keys pass beside them', async (t) => {
+test('unknown keys are looked up a few at a time and wait in a bounded queue (503); known keys do not wait', async (t) => {
   const clock = { now: Date.now() }
   const { store, watched } = watchLookUps()
   const api = await startApi(store, { now: () => clock.now, config: { keyLookUpsAtOnce: 2 } })
@@ -162,7 +162,7 @@ test('unknown keys are looked up few at a time and wait in a queue with an end (
   t.is(watched.mostRunning, 3)
 })
 
-test('a key of before the checksum stays valid', async (t) => {
+test('an old key without a checksum stays valid', async (t) => {
   const api = await startApi(opened.store)
   t.teardown(() => api.close())
   const { address: wallet } = newWallet()
@@ -200,6 +200,6 @@ onRedis('processes count invalid credentials together', async (t) => {
     statuses.push(
       (await ask(api, '/wallets', newApiKey(), { headers: { 'x-forwarded-for': client } })).status,
     )
-  // The first process learns from its next invalid key that nothing is left.
+  // The first process learns with its next invalid key that the budget is used up.
   t.deepEqual(statuses, [401, 401, 401, 429, 401, 429])
 })

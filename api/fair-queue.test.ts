@@ -6,7 +6,7 @@ async function served() {
   for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => setImmediate(resolve))
 }
 
-/** A queue whose work ends when the test says so; `begun` names what has begun, in order. */
+/** A queue whose work ends when the test says so. `begun` has the started work, in order. */
 function open(bounds: { readonly atOnce: number; readonly perAccount: number }) {
   const clock = { now: 0 }
   const queue = new FairQueue({ ...bounds, now: () => clock.now })
@@ -29,10 +29,10 @@ function open(bounds: { readonly atOnce: number; readonly perAccount: number }) 
   }
 }
 
-test('accounts are served round robin, whatever the backlog of one; no account has more than its share at once', async (t) => {
+test('accounts are served in turn, despite the backlog of one; no account exceeds its share', async (t) => {
   const { queue, begun, work, end } = open({ atOnce: 3, perAccount: 2 })
   for (const name of ['a1', 'a2', 'a3', 'a4', 'a5']) void queue.run('a', work(name))
-  t.deepEqual(begun, ['a1', 'a2'], 'one place stays free of the account that asks for most')
+  t.deepEqual(begun, ['a1', 'a2'], 'one slot stays free for other accounts')
   for (const name of ['b1', 'b2']) void queue.run('b', work(name))
   void queue.run('c', work('c1'))
   t.deepEqual(begun, ['a1', 'a2', 'b1'])
@@ -55,7 +55,7 @@ test('the waiting account with the least recent service is next, and its follow-
   }
   t.is(await page, 'b3')
   t.deepEqual(begun, ['a1', 'a2', 'b1', 'b2', 'b3', 'a3'])
-  // What was long ago counts no more.
+  // Service long ago does not count any more.
   void queue.run('b', work('b4'))
   clock.now += 60_000
   await end('a3')
@@ -71,7 +71,7 @@ test('stale work does not run, and leaves the queue when its account adds more',
   const second = queue.run('b', work('b1'), stale)
   isStale = true
   void queue.run('a', work('a3'))
-  t.is(await first, null, 'told when more work of its account came')
+  t.is(await first, null, 'resolved when its account added more work')
   await end('a1')
   await end('a3')
   t.is(await second, null)

@@ -6,20 +6,20 @@ import test from 'ava'
 import { ServiceError } from '../pipeline/domain/service-error.ts'
 import { createReadiness } from '../pipeline/runtime/readiness.ts'
 import { openEmbeddedStore, type TestStore } from './testing/open-stores.ts'
-import { markStored, trackWallets } from './testing/rows.ts'
+import { insertWallets, markStored } from './testing/rows.ts'
 import { startApi, type TestApi } from './testing/start-api.ts'
 
 let opened: TestStore
 let api: TestApi
 test.before(async () => {
   opened = await openEmbeddedStore()
-  await trackWallets(opened.store, 1)
+  await insertWallets(opened.store, 1)
   await markStored(opened.store, 100)
   api = await startApi(opened.store)
 })
 test.after.always(async () => {
   await api.close()
-  await opened.drop()
+  await opened.remove()
 })
 
 test.serial(
@@ -41,7 +41,7 @@ test.serial(
           statuses.set(status, (statuses.get(status) ?? 0) + 1)
       return Object.fromEntries(statuses)
     }
-    await flood(400, 0) // what is made once
+    await flood(400, 0) // fills the caches
     const before = memory()
     t.deepEqual(await flood(10_000, 1000), { 400: 2500, 401: 5000, 404: 2500 })
     t.true(memory() - before < 20 * 2 ** 20)
@@ -49,7 +49,7 @@ test.serial(
 )
 
 test.serial(
-  '300 callers of /readyz at once cause one probe of the store a second, and product calls are answered',
+  '300 concurrent callers of /readyz cause one probe of the store a second, and product calls are answered',
   async (t) => {
     let probes = 0
     const counted = {
@@ -67,13 +67,13 @@ test.serial(
     const asked = Array.from({ length: 300 }, () => get('/readyz').then(({ status }) => status))
     const products = Array.from({ length: 20 }, () => get('/wallets').then(({ status }) => status))
     t.deepEqual([...new Set(await Promise.all(products))], [200])
-    t.deepEqual([...new Set(await Promise.all(asked))], [503]) // no slot has come to the feed
+    t.deepEqual([...new Set(await Promise.all(asked))], [503]) // the feed has no slot yet
     t.true(probes <= 1 + (performance.now() - started) / 1000)
     await own.close()
   },
 )
 
-test.serial('anybody learns whether the service is ready, and nothing of why', async (t) => {
+test.serial('the public readiness says only whether the service is ready, not why', async (t) => {
   const broken = {
     ...opened.store,
     ping: () => Promise.reject(new ServiceError('unavailable', 'ClickHouse at 10.0.0.5 is away')),
@@ -83,12 +83,14 @@ test.serial('anybody learns whether the service is ready, and nothing of why', a
   const answer = await fetch(`${own.url}/readyz`)
   t.is(answer.status, 503)
   t.deepEqual(await answer.json(), { ready: false })
-  const { checks } = await readiness.read() // what METRICS_PORT shows
+  const { checks } = await readiness.read() // as shown on METRICS_PORT
   t.like(checks, { store: 'ClickHouse at 10.0.0.5 is away', log: 'ok' })
   await own.close()
 })
 
-/** Requests on one connection, one after the other; the statuses of their answers. */
+/**
+ * Sends requests one after the other on one connection, and returns the statuses of their answers.
+ */
 async function askAll(paths: readonly string[]): Promise<string[]> {
   const socket = createConnection(Number(new URL(api.url).port), '127.0.0.1')
   let text = ''
@@ -105,9 +107,9 @@ async function askAll(paths: readonly string[]): Promise<string[]> {
 }
 
 setFlagsFromString('--expose-gc')
-const collect = runInNewContext('gc') as () => void // the flag makes it
+const collect = runInNewContext('gc') as () => void // exists because of the flag
 
-/** Bytes that are in use after a collection. */
+/** Bytes in use after a garbage collection. */
 function memory(): number {
   collect()
   const { heapUsed, external } = process.memoryUsage()

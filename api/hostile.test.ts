@@ -9,7 +9,7 @@ import type { Billing } from './billing/billing.ts'
 import { createCursorCodec } from './cursor.ts'
 import { createHttpServer } from './http-server.ts'
 import { openEmbeddedStore, type TestStore } from './testing/open-stores.ts'
-import { MINT, markStored, swapRow, trackWallets } from './testing/rows.ts'
+import { aSwapRow, insertWallets, MINT, markStored } from './testing/rows.ts'
 import { startApi, type TestApi } from './testing/start-api.ts'
 
 const codec = createCursorCodec(Buffer.alloc(32, 7))
@@ -23,8 +23,8 @@ let logged = ''
 const registry = createRegistry()
 test.before(async () => {
   opened = await openEmbeddedStore()
-  await trackWallets(opened.store, 3)
-  await opened.store.insert('swaps', [swapRow(90)])
+  await insertWallets(opened.store, 3)
+  await opened.store.insert('swaps', [aSwapRow(90)])
   await markStored(opened.store, 100)
   const sink = new Writable({
     write(chunk, _encoding, done) {
@@ -32,7 +32,8 @@ test.before(async () => {
       done()
     },
   })
-  const billing = { pro: async () => ({ active: false }) } as unknown as Billing // nothing else of it is asked
+  // The API uses nothing else of billing here.
+  const billing = { pro: async () => ({ active: false }) } as unknown as Billing
   const logger = pino({ level: 'debug' }, sink)
   api = await startApi(opened.store, { registry, logger, billing: () => billing })
   ;({ key, wallet } = await api.customer(1000))
@@ -40,7 +41,7 @@ test.before(async () => {
 })
 test.after.always(async () => {
   await api.close()
-  await opened.drop()
+  await opened.remove()
 })
 
 interface Answer {
@@ -49,11 +50,11 @@ interface Answer {
   readonly body: string
 }
 
-/** Sends bytes as they are, and reads until the server closes. */
+/** Sends bytes unchanged, and reads until the server closes the connection. */
 async function send(bytes: string | Buffer): Promise<Answer> {
   const { hostname, port } = new URL(api.url)
   const socket = createConnection(Number(port), hostname)
-  socket.on('error', () => {}) // closed by the server while we still write
+  socket.on('error', () => {}) // the server may close before everything is sent
   const chunks: Buffer[] = []
   socket.on('data', (chunk: Buffer) => chunks.push(chunk))
   socket.write(bytes)
@@ -67,7 +68,7 @@ async function send(bytes: string | Buffer): Promise<Answer> {
   }
 }
 
-/** A request line and fields as given, with a good key unless told otherwise. */
+/** A request line and header lines as given, by default with a valid key. */
 const request = (line: string, fields: readonly string[] = [], authorization = `Bearer ${key}`) =>
   [
     `${line} HTTP/1.1`,
@@ -196,7 +197,7 @@ const CASES: readonly Case[] = [
       name === 'limit' ? 'invalid_parameter' : 'invalid_cursor',
     ),
   ),
-  // A query that is too long, on paths of every kind; in the order of rule D2.
+  // A query that is too long, on every kind of path, in the order of rule D2.
   ...['/', '/docs', '/openapi.json', '/dashboard', '/healthz', '/readyz', '/status', '/trades'].map(
     (path) => get(`${path}?${'a'.repeat(2049)}`, 400, 'invalid_parameter'),
   ),
@@ -251,7 +252,7 @@ const CASES: readonly Case[] = [
       `/${'a'.repeat(8000)}`,
     ],
   ].map((path) => get(path, 404, 'not_found')),
-  // Keys where they do not belong.
+  // Keys in wrong places.
   ...[
     ...[
       '',
@@ -280,7 +281,7 @@ const CASES: readonly Case[] = [
     401,
     'unauthorized',
   ],
-  // Of a token where a key is expected, the reverse, and what is neither.
+  // A token in place of a key, the reverse, and other text.
   ...[
     ...['GET /me/api', 'GET /me/usage', 'GET /me/events', 'POST /me/api/rotate'],
     ...['POST /auth/logout', 'POST /auth/logout-everywhere'],
@@ -307,7 +308,7 @@ const CASES: readonly Case[] = [
     ],
   ),
   [() => request('GET /wallets', [], `Bearer ${token}`), 401, 'unauthorized'],
-  // A token opens the feed for who has Pro alone, whatever else comes with it.
+  // A token opens the feed only with Pro, whatever else is sent.
   ...['', ', bearer', ', tw_x'].map(
     (more): Case => [
       () =>
@@ -345,7 +346,7 @@ const CASES: readonly Case[] = [
   ...['/auth', '/auth/', '/auth/nonce/', '/auth/Nonce', '/me', '/me/api/', '/me/api/key'].map(
     (path): Case => [() => request(`POST ${path}`, [], `Bearer ${token}`), 404, 'not_found'],
   ),
-  // Bodies that are none.
+  // Invalid bodies.
   ...['/auth/nonce', '/auth/login'].flatMap((path): Case[] => [
     ...NOT_BODIES.map((body): Case => [() => posted(path, body), 400, 'invalid_parameter']),
     ...[
@@ -373,7 +374,7 @@ const CASES: readonly Case[] = [
       'invalid_signature',
     ],
   ),
-  // Bodies and heads out of bounds.
+  // Bodies and headers out of bounds.
   [() => request('GET /trades', ['Content-Length: 16385']), 413, 'payload_too_large'],
   [() => request('GET /wallets', ['Content-Length: 99999999999']), 413, 'payload_too_large'],
   [() => request('GET /trades', ['Content-Length: x']), 400, 'bad_request'],
@@ -449,7 +450,7 @@ test('a query of 2,048 bytes is read, unknown parameters are ignored', async (t)
   t.is(none.status, 200)
 })
 
-test('who goes away in the middle of a body is no fault of ours', async (t) => {
+test('a client that disconnects in the middle of a body causes no failure', async (t) => {
   const { hostname, port } = new URL(api.url)
   const asked = async () => {
     const counts = /api_request_seconds_count\{resource="\/auth\/nonce",status="\d+"\} (\d+)/g
@@ -462,15 +463,15 @@ test('who goes away in the middle of a body is no fault of ours', async (t) => {
   socket.write(request('POST /auth/nonce', fields))
   socket.write('{"wallet":')
   await once(socket, 'connect')
-  // What is asked now is answered after the head of the other was read.
+  // This request is answered after the header of the other one was read.
   t.is((await send(request('GET /status'))).status, 200)
   socket.resetAndDestroy()
   while ((await asked()) === before) await send(request('GET /status'))
   t.notRegex(logged, /"level":[56]0/)
 })
 
-test('who sends a request drop by drop, or nothing after one, is not waited for', async (t) => {
-  // Only the bound that is meant is short: however slow the machine is, no other ends the
+test('a client that sends a request slowly, or nothing after one, is disconnected', async (t) => {
+  // Only the timeout under test is short, so that on a slow machine no other one closes the
   // connection first.
   const long = 600_000
   const answerTo = async (bytes: string, bounds: object) => {

@@ -7,18 +7,18 @@ import { WebSocket, WebSocketServer } from 'ws'
 import { createRegistry } from '../pipeline/runtime/telemetry.ts'
 import { createHttpServer, type HttpServerOptions } from './http-server.ts'
 import { openEmbeddedStore, type TestStore } from './testing/open-stores.ts'
-import { markStored, trackWallets } from './testing/rows.ts'
+import { insertWallets, markStored } from './testing/rows.ts'
 import { startApi } from './testing/start-api.ts'
 
 let opened: TestStore
 test.before(async () => {
   opened = await openEmbeddedStore()
-  await trackWallets(opened.store, 1)
+  await insertWallets(opened.store, 1)
   await markStored(opened.store, 100)
 })
-test.after.always(() => opened.drop())
+test.after.always(() => opened.remove())
 
-/** A client that reads what comes, and keeps its own side open whatever the server does. */
+/** A client that reads everything, and keeps its own side open whatever the server does. */
 async function open(port: number, text = ''): Promise<{ socket: Socket; heard: () => string }> {
   const socket = createConnection({ port, host: '127.0.0.1', allowHalfOpen: true })
   socket.on('error', () => {})
@@ -33,7 +33,7 @@ async function open(port: number, text = ''): Promise<{ socket: Socket; heard: (
 
 const UPGRADE = 'Host: a\r\nConnection: Upgrade\r\nUpgrade: foo\r\n\r\n'
 
-/** A server with the given bounds; `sockets` are the server's side of the requests it got. */
+/** A server with the given timeouts. `sockets` are the server's side of its connections. */
 async function serve(
   t: ExecutionContext,
   options: HttpServerOptions,
@@ -50,7 +50,7 @@ async function serve(
   return { server, port, sockets }
 }
 
-test('a connection whose upgrade was refused ends, though its client never closes', async (t) => {
+test('a connection with a refused upgrade is closed, even if its client never closes', async (t) => {
   const { port, sockets } = await serve(t, { lingerMs: 50 })
   const { socket, heard } = await open(port, `GET / HTTP/1.1\r\n${UPGRADE}`)
   await once(socket, 'end')
@@ -61,11 +61,11 @@ test('a connection whose upgrade was refused ends, though its client never close
   socket.destroy()
 })
 
-test('a connection whose upgrade was refused is closed as soon as its client closes', async (t) => {
+test('a connection with a refused upgrade is closed as soon as its client closes', async (t) => {
   const { port, sockets } = await serve(t, { lingerMs: 600_000 })
   const { socket } = await open(port, `GET / HTTP/1.1\r\n${UPGRADE}`)
   await once(socket, 'end')
-  socket.end('what nobody reads')
+  socket.end('text that is not read')
   const [served] = sockets
   if (served && !served.closed) await once(served, 'close')
   t.true(served?.destroyed)
@@ -82,7 +82,7 @@ test('a request for an upgrade with a body is answered', async (t) => {
   await api.close()
 })
 
-test('the service stops in its time, whatever connections are open', async (t) => {
+test('the service stops within its time limit, with any open connections', async (t) => {
   const api = await startApi(opened.store)
   const port = Number(new URL(api.url).port)
   const { key } = await api.customer(10)
@@ -103,9 +103,9 @@ test('the service stops in its time, whatever connections are open', async (t) =
   for (const { socket } of clients) socket.destroy()
 })
 
-test('closing destroys what remains after its grace, upgraded connections too', async (t) => {
+test('closing destroys connections that remain after the grace period, upgraded ones too', async (t) => {
   const { server, port, sockets } = await serve(t, { lingerMs: 600_000 }, (request, response) => {
-    if (server.upgradeOf(request) === undefined) return // no answer ever comes
+    if (server.upgradeOf(request) === undefined) return // never answered
     response.detachSocket(request.socket) // as if it was handed over
   })
   const clients = [
@@ -122,15 +122,15 @@ test('closing destroys what remains after its grace, upgraded connections too', 
   for (const { socket } of clients) socket.destroy()
 })
 
-/** More than the kernel buffers for a connection. */
+/** More than the kernel buffers per connection. */
 const LARGE = Buffer.alloc(32 * 1024 * 1024, 'a')
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`
 
-test('a client that does not read its answer is cut off, also one that goes on sending; slow readers, slow answers and WebSockets are not', async (t) => {
+test('a client that does not read its answer is disconnected, also while it sends; slow readers, slow answers and WebSockets are not', async (t) => {
   const webSockets = new WebSocketServer({ noServer: true })
   const responses = new Map<string, ServerResponse>()
-  // Far longer than the event loop of a busy machine stands still: an idle socket ends after it
-  // too.
+  // Much longer than a busy machine stops the event loop, because an idle socket ends after this
+  // time too.
   const { server, port } = await serve(t, { stallTimeoutMs: 2000 }, (request, response) => {
     responses.set(request.url ?? '', response)
     const asked = server.upgradeOf(request)
@@ -207,7 +207,7 @@ test('a limit of 0 refuses no connection', async (t) => {
   for (const { socket } of clients) socket.destroy()
 })
 
-test('WebSockets count as connections; the service counts what it refuses', async (t) => {
+test('WebSockets count as connections; refused connections are counted', async (t) => {
   const registry = createRegistry()
   const config = { maxConnectionsPerAddress: 2 }
   const api = await startApi(opened.store, { registry, config })
@@ -280,7 +280,7 @@ test('a request without exactly one valid Host field is refused before anything 
   await api.close()
 })
 
-test('a handshake that is none of WebSocket is 426 as every other refusal, and an unknown expectation is ignored', async (t) => {
+test('an invalid WebSocket handshake is 426, and an unknown expectation is ignored', async (t) => {
   const api = await startApi(opened.store)
   const port = Number(new URL(api.url).port)
   const { key } = await api.customer(10)
@@ -310,7 +310,7 @@ test('a handshake that is none of WebSocket is 426 as every other refusal, and a
   await api.close()
 })
 
-test('an upgrade behind a request that is still being answered ends its connection, and nothing else', async (t) => {
+test('an upgrade behind a request that is still being answered closes its connection, and nothing else', async (t) => {
   const api = await startApi(opened.store)
   const port = Number(new URL(api.url).port)
   for (const first of ['/healthz', '/nowhere', '/trades']) {
@@ -323,7 +323,7 @@ test('an upgrade behind a request that is still being answered ends its connecti
   await api.close()
 })
 
-test('a body that nobody reads is not taken for ever', async (t) => {
+test('a body that no handler reads is read for a bounded time only', async (t) => {
   const { port, sockets } = await serve(t, { lingerMs: 50 })
   const head = 'GET / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n'
   const { socket, heard } = await open(port, head)
@@ -335,7 +335,7 @@ test('a body that nobody reads is not taken for ever', async (t) => {
   socket.destroy()
 })
 
-test('a second Host is seen behind however many fields', async (t) => {
+test('a second Host header is found behind any number of header fields', async (t) => {
   const { port } = await serve(t, {})
   const many = 'A:\r\n'.repeat(2100)
   const { socket, heard } = await open(
@@ -351,7 +351,7 @@ async function until(satisfied: () => boolean): Promise<void> {
   while (!satisfied()) await pause(5)
 }
 
-/** Reads 1 MB at a time with a pause after each; gives the number of bytes. */
+/** Reads 1 MB at a time with a pause after each, and returns the number of bytes. */
 async function readSlowly(socket: Socket): Promise<number> {
   let length = 0
   for await (const chunk of socket) {
@@ -362,7 +362,7 @@ async function readSlowly(socket: Socket): Promise<number> {
   return length
 }
 
-test('a target may be a whole URL; one that is neither that nor a path is refused', async (t) => {
+test('a request target may be a path or a whole URL; others are refused', async (t) => {
   const { port } = await serve(t, {}, (request, response) => response.end(`got ${request.url}`))
   const ask = async (target: string) => {
     const { socket, heard } = await open(
@@ -376,7 +376,7 @@ test('a target may be a whole URL; one that is neither that nor a path is refuse
   }
   t.deepEqual(await ask('http://a/trades?limit=2'), [200, 'got /trades?limit=2'])
   t.deepEqual(await ask('HTTPS://a:1'), [200, 'got /'])
-  const refused = [400, 'The target of the request is no valid URL.']
+  const refused = [400, 'The target of the request is not a valid URL.']
   for (const target of ['http://[::bad/', 'ftp://a/', 'http://a:99999/'])
     t.deepEqual(await ask(target), refused, target)
 })

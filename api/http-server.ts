@@ -17,14 +17,12 @@ import { HEADERS } from './middleware/headers.ts'
 import type { Upgrade } from './middleware/upgrade.ts'
 
 /** The HTTP server, with the connections of requests that ask for an upgrade. */
-export interface HttpServer {
+export interface ApiServer {
   /** Returns the connection of a request that asks for an upgrade. */
   upgradeOf(request: IncomingMessage): Upgrade | undefined
   /** Resolves with the port; rejects with `bad_config` when the port cannot be opened. */
   listen(listener: RequestListener, host: string, port: number): Promise<number>
-  /**
-   * Takes no more connections, waits at most `graceMs` for those that are open, then destroys them.
-   */
+  /** Accepts no more connections, waits at most `graceMs` for open ones, then destroys them. */
   close(graceMs: number): Promise<void>
 }
 
@@ -64,7 +62,7 @@ const DEFAULTS = {
  * upgrade passes the same middleware as every other one, so it is refused in the same order with
  * the same answers (rules D2, F1). Paths without WebSocket ignore the upgrade (RFC 9110 7.8).
  */
-export function createHttpServer(options: HttpServerOptions = {}): HttpServer {
+export function createHttpServer(options: HttpServerOptions = {}): ApiServer {
   const { stallTimeoutMs, lingerMs, ...bounds } = { ...DEFAULTS, ...options }
   const upgrades = new WeakMap<IncomingMessage, Upgrade>()
   // A request without Host is refused below, as a problem document.
@@ -72,44 +70,20 @@ export function createHttpServer(options: HttpServerOptions = {}): HttpServer {
   // Node drops fields beyond its limit, a second Host among them; `maxHeaderSize` bounds the head.
   server.maxHeadersCount = 0
   const sockets = trackConnections(server, bounds)
-  /** The number of unfinished answers of each connection. */
-  const answering = new WeakMap<Duplex, number>()
-  const countAnswers = (socket: Duplex, more: number) => {
-    const count = (answering.get(socket) ?? 0) + more
-    if (count > 0) answering.set(socket, count)
-    else answering.delete(socket)
-  }
-  server.on('request', (request, response) => {
-    countAnswers(request.socket, 1)
-    response.on('close', () => countAnswers(request.socket, -1))
-    // Node would drain an unread body for as long as the client sends it.
-    response.on('finish', () => {
-      if (!request.complete) hangUp(request.socket, Math.min(lingerMs, MAX_DRAIN_MS))
-    })
-  })
+  const isAnswering = trackAnswers(server, lingerMs)
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    // Nothing can be written into the middle of another answer.
-    if (socket.writable && error.code !== 'ECONNRESET' && !answering.has(socket))
+    // An error response must not be written into another answer.
+    if (socket.writable && error.code !== 'ECONNRESET' && !isAnswering(socket))
       socket.end(refusalOf(error.code), () => socket.destroy())
     else socket.destroy()
   })
-  const stopChecks = endStalled(sockets, (socket) => answering.has(socket), stallTimeoutMs)
+  const stopChecks = endStalled(sockets, isAnswering, stallTimeoutMs)
   return {
     upgradeOf: (request) => upgrades.get(request),
     async listen(listener, host, port) {
-      const answer: RequestListener = (request, response) => {
-        const target = originForm(request.url ?? '/')
-        if (target === null) refuse(response, 'The target of the request is no valid URL.')
-        else if (!hasValidHost(request))
-          refuse(response, 'A request needs exactly one valid Host field.')
-        else {
-          request.url = target
-          listener(request, response)
-        }
-      }
+      const answer = withValidHead(listener)
       server.on('request', answer)
-      // An expectation that is not known is ignored, as RFC 9110 10.1.1 allows: Node would answer
-      // 417.
+      // An unknown expectation is ignored, as RFC 9110 10.1.1 allows; Node would answer 417.
       server.on('checkExpectation', (request, response) =>
         server.emit('request', request, response),
       )
@@ -117,20 +91,18 @@ export function createHttpServer(options: HttpServerOptions = {}): HttpServer {
         upgrades.set(request, { request, socket, head })
         socket.on('error', () => socket.destroy())
         const response = new ServerResponse(request)
-        response.shouldKeepAlive = false // nobody reads a next request from this connection
+        response.shouldKeepAlive = false // no further request is read from this connection
         try {
           response.assignSocket(socket)
         } catch {
-          // The answer to a request before this one is still on its way: nothing may be mixed into
-          // it.
-          socket.destroy()
-          return
+          // The answer to an earlier request is still being sent: nothing may be written into it.
+          return void socket.destroy()
         }
         response.on('finish', () => hangUp(socket, lingerMs))
         answer(request, response)
       })
       await listenOn(server, host, port)
-      return (server.address() as AddressInfo).port // listening on TCP
+      return (server.address() as AddressInfo).port // a TCP address
     },
     async close(graceMs) {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
@@ -142,6 +114,40 @@ export function createHttpServer(options: HttpServerOptions = {}): HttpServer {
       clearTimeout(timer)
       stopChecks()
     },
+  }
+}
+
+/**
+ * Returns whether a connection has an unfinished answer. Hangs up after an answer whose request has
+ * an unread body, which Node would otherwise read for as long as the client sends it.
+ */
+function trackAnswers(server: Server, lingerMs: number): (socket: Duplex) => boolean {
+  const unfinished = new Map<Duplex, number>()
+  server.on('request', (request, response) => {
+    const { socket } = request
+    unfinished.set(socket, (unfinished.get(socket) ?? 0) + 1)
+    response.on('close', () => {
+      const others = (unfinished.get(socket) ?? 1) - 1
+      if (others > 0) unfinished.set(socket, others)
+      else unfinished.delete(socket)
+      if (!request.complete && response.writableFinished)
+        hangUp(socket, Math.min(lingerMs, MAX_DRAIN_MS))
+    })
+  })
+  return (socket) => unfinished.has(socket)
+}
+
+/** Refuses requests without a valid target or Host; `listener` answers the others. */
+function withValidHead(listener: RequestListener): RequestListener {
+  return (request, response) => {
+    const target = originForm(request.url ?? '/')
+    if (target === null) refuse(response, 'The target of the request is not a valid URL.')
+    else if (!hasValidHost(request))
+      refuse(response, 'A request must have exactly one valid Host header.')
+    else {
+      request.url = target
+      listener(request, response)
+    }
   }
 }
 
@@ -164,7 +170,7 @@ const MAX_DRAIN_MS = 500
 /** Closes a connection without a parser, at the latest `lingerMs` after its answer. */
 function hangUp(socket: Socket, lingerMs: number): void {
   socket.end()
-  socket.resume() // else the end of the client's side is never seen
+  socket.resume() // otherwise the end of the client's side is not seen
   const timer = setTimeout(() => socket.destroy(), lingerMs)
   socket.once('close', () => clearTimeout(timer))
 }
@@ -184,8 +190,8 @@ function hasValidHost({ rawHeaders, headers, httpVersion }: IncomingMessage): bo
 const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~!$&'()*+;=%-]+)(?::\d*)?$/
 
 /**
- * The path and query of a request target, which may also be a whole URL (RFC 9112 3.2.2); null when
- * it is neither, nor `*`.
+ * Returns path and query of a request target, which may also be a whole URL (RFC 9112 3.2.2). Null
+ * for other text, except `*`.
  */
 function originForm(target: string): string | null {
   if (target.startsWith('/') || target === '*') return target

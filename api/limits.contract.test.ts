@@ -5,7 +5,7 @@ import { NO_ACCOUNT_LIMITS } from './config.ts'
 import { createRedisMeter } from './credits/redis.ts'
 import { connectRedis } from './redis-connection.ts'
 import { openEmbeddedStore, type TestStore } from './testing/open-stores.ts'
-import { markStored, trackWallets } from './testing/rows.ts'
+import { insertWallets, markStored } from './testing/rows.ts'
 import { startApi } from './testing/start-api.ts'
 
 const { REDIS_URL } = process.env
@@ -13,15 +13,15 @@ const onRedis = REDIS_URL ? test : test.skip
 let opened: TestStore
 test.before(async () => {
   opened = await openEmbeddedStore()
-  await trackWallets(opened.store, 1)
+  await insertWallets(opened.store, 1)
   await markStored(opened.store, 100)
 })
-test.after.always(() => opened.drop())
+test.after.always(() => opened.remove())
 
 const named = REDIS_URL ? '' : ' (skipped: REDIS_URL is not set)'
 
 onRedis(
-  `a call over the limit costs nothing and is told so before anything else, though limit and charge ask Redis together (rules D2, D5, D6)${named}`,
+  `a call over the limit costs nothing and is refused before all else, though limit and charge run concurrently (rules D2, D5, D6)${named}`,
   async (t) => {
     const logger = createLogger('silent')
     const url = new URL(REDIS_URL ?? '')
@@ -42,7 +42,8 @@ onRedis(
       const left = headers.get('ratelimit')?.split(';')[1]
       return [status, left, headers.get('x-credits-cost')].join(' ')
     }
-    t.is(await ask('/wallets', key), '200 r=3 1') // from now on the key needs no look-up, which would wait for the limit
+    // From here on the key is cached; a look-up would wait for the limit.
+    t.is(await ask('/wallets', key), '200 r=3 1')
     const together = await Promise.all(Array.from({ length: 6 }, () => ask('/wallets', key)))
     t.deepEqual(together.toSorted(), [
       '200 r=0 1',
@@ -60,7 +61,7 @@ onRedis(
 )
 
 onRedis(
-  `an account's calls over its limit cost nothing, whatever their addresses, though limits and charge ask Redis together (rules D2, D5, D6)${named}`,
+  `an account's calls over its limit cost nothing, from any address, though limits and charge run concurrently (rules D2, D5, D6)${named}`,
   async (t) => {
     const logger = createLogger('silent')
     const url = new URL(REDIS_URL ?? '')
@@ -87,7 +88,8 @@ onRedis(
     }
     const allowed = (left: number) => `200 "default";r=1, "account";r=${left} 1`
     const refused = '429 "account";r=0 0'
-    t.is(await ask('/wallets', 1), allowed(3)) // from now on the key needs no look-up, which would wait for the limit
+    // From here on the key is cached; a look-up would wait for the limit.
+    t.is(await ask('/wallets', 1), allowed(3))
     const together = await Promise.all([2, 3, 4, 5, 6].map((client) => ask('/wallets', client)))
     const last = [allowed(0), allowed(1), allowed(2)]
     t.deepEqual(together.toSorted(), [...last, refused, refused].toSorted())

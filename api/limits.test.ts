@@ -1,13 +1,13 @@
 import test from 'ava'
 import { openEmbeddedStore, type TestStore } from './testing/open-stores.ts'
-import { markStored, trackWallets } from './testing/rows.ts'
+import { insertWallets, markStored } from './testing/rows.ts'
 import { startApi, type TestApi } from './testing/start-api.ts'
 
 let opened: TestStore
 let api: TestApi
 test.before(async () => {
   opened = await openEmbeddedStore()
-  await trackWallets(opened.store, 1)
+  await insertWallets(opened.store, 1)
   await markStored(opened.store, 100)
   api = await startApi(opened.store, {
     config: { rateLimitPerMinute: 3, trustedProxies: 1, corsOrigins: ['https://app.example'] },
@@ -15,24 +15,24 @@ test.before(async () => {
 })
 test.after.always(async () => {
   await api.close()
-  await opened.drop()
+  await opened.remove()
 })
 
 const ask = (path: string, client: string, init: RequestInit = {}) =>
   fetch(`${api.url}${path}`, { ...init, headers: { 'x-forwarded-for': client, ...init.headers } })
 
-test('each client has so many requests a minute, told by the RateLimit fields; over it is 429 with Retry-After, before the key is looked at (rules D2, D6)', async (t) => {
+test('each client has a number of requests a minute, shown in the RateLimit fields; beyond it is 429 with Retry-After, before the key is checked (rules D2, D6)', async (t) => {
   const { key, wallet } = await api.customer(100)
   const withKey = { headers: { authorization: `Bearer ${key}` } }
   const asked: [string, RequestInit][] = [
-    ['/nothing', {}], // neither is counted
+    ['/nothing', {}], // neither counts
     ['/wallets', { method: 'POST' }],
     ['/wallets', withKey],
     ['/wallets', {}],
     ['/ws', {}],
     ['/wallets', withKey],
     ['/ws', withKey],
-    ['/status', {}], // watchers are not
+    ['/status', {}], // not for monitoring
   ]
   const answers = []
   for (const [path, init] of asked) {
@@ -60,11 +60,11 @@ test('each client has so many requests a minute, told by the RateLimit fields; o
   ])
   t.is(await api.credits.left(wallet), 99)
   t.is((await ask('/wallets', '198.51.100.2', withKey)).status, 200)
-  // What the client itself wrote before the proxy is not believed.
+  // An entry that the client itself wrote before the proxy's is not trusted.
   t.is((await ask('/wallets', '203.0.113.9, 198.51.100.1', withKey)).status, 429)
 })
 
-test('pages of the configured origins may call, and read every field of the answer; others are answered without that (CORS_ORIGINS)', async (t) => {
+test('pages of configured origins may call and read every header field; others get answers without CORS headers (CORS_ORIGINS)', async (t) => {
   const from = (origin: string, client: string) => ask('/status', client, { headers: { origin } })
   const known = await from('https://app.example', '192.0.2.1')
   t.is(known.headers.get('access-control-allow-origin'), 'https://app.example')

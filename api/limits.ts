@@ -3,7 +3,7 @@ import type { AccountLimit } from './middleware/limit-account.ts'
 import { createRateLimit, type RateLimit } from './rate-limits/rate-limit.ts'
 import type { Redis } from './redis-connection.ts'
 
-/** Every limit of requests (rule D6); null where the configuration turns one off. */
+/** Every limit of requests (rule D6); null if the configuration disables it. */
 export interface Limits {
   /** Requests of a client. */
   readonly client: RateLimit | null

@@ -14,7 +14,7 @@ function aCache(options: { readonly maxWeight?: number } = {}) {
 
 const slot = (number: number): StoredSlot => ({ slot: number, blockTime: number })
 
-test('what was made of storage is given until storage moves on, or five seconds have passed', async (t) => {
+test('a value is cached until the storage marker moves, or for five seconds', async (t) => {
   const { at, get } = aCache()
   t.is(await get('a'), '1 of nothing')
   at.stored = slot(5)
@@ -27,7 +27,7 @@ test('what was made of storage is given until storage moves on, or five seconds 
   t.deepEqual([await get('a'), await get('b')], ['5 of 6', '6 of 6'])
 })
 
-test('who asks after the marker has moved does not wait for what was begun before', async (t) => {
+test('a request after the marker has moved does not wait for an older computation', async (t) => {
   const { at, cache, get } = aCache()
   let finish: (value: string) => void = () => {}
   const before = cache.get('a', () => new Promise<string>((resolve) => (finish = resolve)))
@@ -38,17 +38,17 @@ test('who asks after the marker has moved does not wait for what was begun befor
   t.is(await get('a'), '1 of 7')
 })
 
-test('what could not be made is asked for again', async (t) => {
+test('a failed computation is repeated', async (t) => {
   const { cache, get } = aCache()
   await t.throwsAsync(cache.get('a', () => Promise.reject(new Error('away'))))
   t.is(await get('a'), '1 of nothing')
 })
 
-test('the oldest values go when all weigh too much; one that is too heavy alone is not kept', async (t) => {
+test('the oldest values are evicted when the total weight is too large; a value that is too heavy alone is not cached', async (t) => {
   const { cache, get } = aCache({ maxWeight: 25 })
   await get('a')
   await get('b')
-  await get('c') // 12 each
+  await get('c') // weight 12 each
   t.deepEqual(
     [await get('b'), await get('c'), await get('a')],
     ['2 of nothing', '3 of nothing', '4 of nothing'],
@@ -57,7 +57,7 @@ test('the oldest values go when all weigh too much; one that is too heavy alone 
   t.is(await cache.get('d', async () => 'again'), 'again')
 })
 
-test('whoever makes a value sees what was there before it, as of the marker before or of this one, and nothing older', async (t) => {
+test('a computation receives the value of this marker or the previous one, and no older one', async (t) => {
   const { at, cache } = aCache()
   const seen: unknown[] = []
   const get = (key: string) =>

@@ -113,9 +113,9 @@ export class MarkerCache<V> {
 
 interface Entry<V> {
   readonly value: Promise<V>
-  /** The value; undefined until it is made. */
+  /** The value; undefined until it is computed. */
   made: V | undefined
   readonly madeAt: number
-  /** 0 until the value is made. */
+  /** 0 until the value is computed. */
   weight: number
 }

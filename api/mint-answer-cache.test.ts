@@ -4,7 +4,7 @@ import { type RenderedAnswer, renderBytes } from './rendered-answer.ts'
 import type { PositionChangeSet } from './rows/position-changes.ts'
 
 function kept(maxBytes = 1000) {
-  let listener: (news: PositionChangeSet) => void = () => {}
+  let listener: (changes: PositionChangeSet) => void = () => {}
   let made = 0
   const answers = new MintAnswerCache(
     {
@@ -26,7 +26,7 @@ function kept(maxBytes = 1000) {
   }
 }
 
-test('answers about a mint are kept until there are news of it', async (t) => {
+test('answers about a mint are cached until something of that mint changes', async (t) => {
   const { get, tell, tellAll } = kept()
   t.deepEqual(await Promise.all([get('a', 'x'), get('a', 'x'), get('b', 'x')]), [
     'answer 1',
@@ -43,7 +43,7 @@ test('answers about a mint are kept until there are news of it', async (t) => {
   t.is(await get('b', 'x'), 'answer 6')
 })
 
-test('an answer that was being made when news came is not kept, nor one that could not be made', async (t) => {
+test('an answer is not cached if its mint changed while it was computed, or if the computation failed', async (t) => {
   const { answers, get, tell } = kept()
   let finish: (answer: RenderedAnswer) => void = () => {}
   const before = answers.get('a', 'a x', () => new Promise((resolve) => (finish = resolve)))
@@ -57,8 +57,8 @@ test('an answer that was being made when news came is not kept, nor one that cou
   t.is(await get('b', 'x'), 'answer 2')
 })
 
-test('the answers that nobody asked for longest go when all weigh too much', async (t) => {
-  const { get } = kept(17) // two of 8 bytes
+test('the least recently used answers are evicted when the total size is too large', async (t) => {
+  const { get } = kept(17) // two answers of 8 bytes
   await get('a', 'x')
   await get('b', 'x')
   await get('a', 'x')

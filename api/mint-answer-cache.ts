@@ -7,17 +7,17 @@ import type { PositionChanges } from './rows/position-changes.ts'
  * requests for one key share one read. Failed reads are not cached.
  */
 export class MintAnswerCache {
-  readonly #news: Pick<PositionChanges, 'refresh' | 'listen'>
+  readonly #changes: Pick<PositionChanges, 'refresh' | 'listen'>
   readonly #maxBytes: number
   /** By key, the least recently used first. */
   readonly #entries = new Map<string, Entry>()
   readonly #keysOf = new Map<string, Set<string>>()
   #bytes = 0
 
-  constructor(news: Pick<PositionChanges, 'refresh' | 'listen'>, maxBytes: number) {
-    this.#news = news
+  constructor(changes: Pick<PositionChanges, 'refresh' | 'listen'>, maxBytes: number) {
+    this.#changes = changes
     this.#maxBytes = maxBytes
-    this.#news.listen(({ mints }) => {
+    this.#changes.listen(({ mints }) => {
       const keys = mints === null ? [...this.#entries.keys()] : this.#keysAmong(mints)
       for (const key of keys) this.#forget(key, this.#entries.get(key))
     })
@@ -29,7 +29,7 @@ export class MintAnswerCache {
     key: string,
     make: () => Promise<RenderedAnswer>,
   ): Promise<RenderedAnswer> {
-    await this.#news.refresh()
+    await this.#changes.refresh()
     const known = this.#entries.get(key)
     if (known !== undefined) {
       this.#entries.delete(key)
@@ -75,6 +75,6 @@ export class MintAnswerCache {
 interface Entry {
   readonly mint: string
   readonly answer: Promise<RenderedAnswer>
-  /** 0 until the answer is made. */
+  /** 0 until the answer is rendered. */
   bytes: number
 }

@@ -18,27 +18,17 @@ export interface RenderedAnswer {
   readonly etag: string | null
   /** Returns the bytes in an encoding; they are compressed once. */
   encoded(encoding: Encoding): Promise<Buffer>
-  /** To be called when the answer is sent or its connection closed; null if not needed. */
-  readonly release: (() => void) | null
 }
 
 /** A content encoding that answers can be sent in. */
 export type Encoding = 'br' | 'gzip'
 
-/**
- * The body of an answer as JSON text, for bodies that are costly to serialise. The buffer belongs
- * to its maker, who does not change it before `release` is called.
- */
+/** The body of an answer as JSON text, for bodies that are costly to serialise. */
 export class JsonText {
-  readonly bytes: Buffer
-  /** Digest of the bytes. */
-  readonly digest: string
-  readonly release: () => void
+  readonly text: string
 
-  constructor(bytes: Buffer, digest: string, release: () => void) {
-    this.bytes = bytes
-    this.digest = digest
-    this.release = release
+  constructor(text: string) {
+    this.text = text
   }
 }
 
@@ -55,30 +45,30 @@ export function renderAnswer(
   before?: RenderedAnswer,
 ): RenderedAnswer {
   const { body, status = 200, headers = {} } = answer
-  const text = body instanceof JsonText ? body : null
-  const made = text?.bytes ?? Buffer.from(body === undefined ? '' : JSON.stringify(body))
+  const made = Buffer.from(textOf(body))
   const same = before?.bytes.equals(made) ? before : null
-  // From the digest: equal bytes have the same tag whether they are `JsonText` or serialised here.
-  const { bytes, digest, encoded } = same ?? content(made, text?.digest ?? digestOf(made))
+  const { bytes, digest, encoded } = same ?? content(made)
   const etag = stored === null ? null : `W/"${digestOf(`${stored.slot}:${digest}`)}"`
-  return { status, headers, bytes, digest, etag, encoded, release: text?.release ?? null }
+  return { status, headers, bytes, digest, etag, encoded }
+}
+
+function textOf(body: Answer['body']): string {
+  if (body instanceof JsonText) return body.text
+  return body === undefined ? '' : JSON.stringify(body)
 }
 
 /** Renders bytes that do not change while the service runs. */
 export function renderBytes(bytes: Buffer): RenderedAnswer {
-  const { digest, encoded } = content(bytes, digestOf(bytes))
+  const { digest, encoded } = content(bytes)
   const etag = `W/"${digest}"`
-  return { status: 200, headers: {}, bytes, digest, etag, encoded, release: null }
+  return { status: 200, headers: {}, bytes, digest, etag, encoded }
 }
 
-function content(
-  bytes: Buffer,
-  digest: string,
-): Pick<RenderedAnswer, 'bytes' | 'digest' | 'encoded'> {
+function content(bytes: Buffer): Pick<RenderedAnswer, 'bytes' | 'digest' | 'encoded'> {
   const known: Partial<Record<Encoding, Promise<Buffer>>> = {}
   return {
     bytes,
-    digest,
+    digest: digestOf(bytes),
     encoded(encoding) {
       known[encoding] ??= encode(bytes, encoding)
       return known[encoding]
@@ -90,7 +80,7 @@ function content(
 export const LEAST_COMPRESSED_BYTES = 1024
 
 /** Returns a digest of 12 base64url characters. */
-export function digestOf(bytes: Buffer | string): string {
+function digestOf(bytes: Buffer | string): string {
   return createHash('sha1').update(bytes).digest('base64url').slice(0, 12)
 }
 

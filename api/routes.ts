@@ -38,7 +38,7 @@ import { PositionChanges } from './rows/position-changes.ts'
 import { RecentSwaps } from './rows/recent-swaps.ts'
 import type { ApiMetrics } from './telemetry.ts'
 
-/** What the resources read from, without the read models that `createRoutes` creates. */
+/** Dependencies of the resources, without the read models that `createRoutes` creates. */
 type ReadDeps = Omit<
   Parameters<typeof createResources>[0],
   'readMetrics' | 'openPositions' | 'recentSwaps'
@@ -48,7 +48,10 @@ type ReadDeps = Omit<
 export interface RouteDeps extends ReadDeps {
   readonly credits: Credits
   readonly keys: Pick<KeyLookUp, 'accountOf'>
-  /** Called with a text that was sent as an API key and is not a valid one, and its network. */
+  /**
+   * Called with text that was sent as an API key and is not a valid one, and with the client's
+   * network.
+   */
   readonly onKeyRefused: (text: string, network: string) => void
   readonly feed: UpgradeHandler & FeedStatus
   /** Returns the connection of a request that asks for an upgrade. */
@@ -118,7 +121,7 @@ function createAnswers(deps: RouteDeps): {
   const resourceDeps: ResourceDeps & ReadDeps = {
     ...deps,
     readMetrics: createMetricsReader(store, position),
-    openPositions: new OpenPositions({ store, news: changes, position }),
+    openPositions: new OpenPositions({ store, changes, position }),
     recentSwaps: new RecentSwaps({ store, position, epoch }),
   }
   const byMarker = new MarkerCache<RenderedAnswer>(position, {
@@ -191,7 +194,7 @@ function feedChain(
     limitBody,
     limitQuery,
     requireCreditsOrPro(credits, billing),
-    // Again: the key or token may have been revoked while credits or Pro were read.
+    // Once more, because the key or token may have been revoked while credits or Pro were read.
     authenticated,
     upgrade({ feed, upgradeOf, tokens, billing }),
   ]

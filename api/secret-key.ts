@@ -14,6 +14,6 @@ export async function readOrCreateSecretKey(dataDir: string): Promise<Uint8Array
   if (key.length >= 32) return key
   throw new ServiceError(
     'bad_config',
-    `${path}: expected at least 32 bytes in hex; delete it to have a new one made (cursors held by clients end)`,
+    `${path}: expected at least 32 bytes in hex; delete it to have a new one made (cursors that clients have become invalid)`,
   )
 }

@@ -1,6 +1,8 @@
 import { ServiceError } from '../pipeline/domain/service-error.ts'
 import type { Logger } from '../pipeline/runtime/logger.ts'
+import { pause } from '../pipeline/runtime/pause.ts'
 import type { Store } from '../pipeline/store/store.ts'
+import { readStoragePosition } from '../pipeline/store/tables/progress.ts'
 
 /** The newest slot that every worker has stored completely. */
 export interface StoredSlot {
@@ -14,7 +16,10 @@ export interface StoragePosition {
   stored(): StoredSlot | null
   /** The number of tracked wallets; they are numbered from 1. */
   walletCount(): number
-  /** Whether a redecode ever changed stored events: a row may then still lie under an old mint. */
+  /**
+   * Whether a redecode ever changed stored events, so that a row may still be stored under an old
+   * mint.
+   */
   wasRedecoded(): boolean
   /**
    * Registers a function that is called with the next marker before the position advances to it, to
@@ -27,7 +32,7 @@ export interface StoragePosition {
   stop(): Promise<void>
 }
 
-/** Reads ahead for a marker; the returned function takes the result over. */
+/** Reads ahead for a marker. The returned function applies the result. */
 export type PrepareMove = (next: StoredSlot) => Promise<() => void>
 
 /** Polls the storage position, `everyMs` after each answer. */
@@ -39,14 +44,12 @@ export function followStorage(
   let stored: StoredSlot | null = null
   let wallets = 0
   let redecoded = false
-  let timer: NodeJS.Timeout | undefined
-  let reading: Promise<void> = Promise.resolve()
-  let failing = false
-  let stopped = false
+  let polling: Promise<void> | undefined
+  const stopping = new AbortController()
   const preparations: PrepareMove[] = []
 
   async function read(): Promise<void> {
-    const [row] = await store.query<PositionRow>(POSITION, {}, COLUMNS)
+    const row = await readStoragePosition(store)
     if (row === undefined) return
     wallets = Math.max(wallets, row.wallets)
     redecoded = row.redecoded !== 0
@@ -59,26 +62,19 @@ export function followStorage(
     for (const one of prepared) if (one.status === 'fulfilled') one.value()
   }
 
-  function readOn(): void {
-    timer = setTimeout(() => {
-      reading = read()
-        .then(
-          () => {
-            failing = false
-          },
-          (error: unknown) => {
-            if (!failing)
-              logger.warn(
-                { reason: error instanceof ServiceError ? error.message : 'failed' },
-                'storage position cannot be read, trying again',
-              )
-            failing = true
-          },
-        )
-        .finally(() => {
-          if (!stopped) readOn()
-        })
-    }, everyMs)
+  async function poll(): Promise<void> {
+    for (let failing = false; ; ) {
+      await pause(everyMs, stopping.signal)
+      if (stopping.signal.aborted) return
+      try {
+        await read()
+        failing = false
+      } catch (error) {
+        const reason = error instanceof ServiceError ? error.message : 'failed'
+        if (!failing) logger.warn({ reason }, 'the storage position could not be read; will retry')
+        failing = true
+      }
+    }
   }
 
   return {
@@ -88,37 +84,11 @@ export function followStorage(
     beforeMove: (prepare) => preparations.push(prepare),
     async start() {
       await read()
-      readOn()
+      polling = poll()
     },
     async stop() {
-      stopped = true
-      clearTimeout(timer)
-      await reading
+      stopping.abort()
+      await polling
     },
   }
 }
-
-interface PositionRow {
-  readonly lowest: string
-  readonly block_time: number
-  readonly found: number
-  readonly partitions: number
-  readonly wallets: number
-  readonly redecoded: number
-}
-
-const COLUMNS = [
-  'lowest',
-  'block_time',
-  'found',
-  'partitions',
-  'wallets',
-  'redecoded',
-] as const satisfies (keyof PositionRow)[]
-
-/** The lowest slot over all partitions of the log (`sql/0013_progress.sql`). */
-const POSITION = `
-  SELECT min(slot) AS lowest, argMin(block_time, slot) AS block_time, toUInt32(count()) AS found,
-    max(progress.partitions) AS partitions, (SELECT max(wallet) FROM tracked_wallets) AS wallets,
-    (SELECT count() > 0 FROM redecoded_wallets) AS redecoded
-  FROM progress FINAL WHERE worker = 'fold'`

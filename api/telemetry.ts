@@ -8,7 +8,7 @@ export function createApiMetrics(registry: Registry) {
   return {
     requestSeconds: new Histogram({
       name: 'api_request_seconds',
-      help: 'Seconds from the head of a request to its answer.',
+      help: 'Seconds from the header of a request to its answer.',
       labelNames: ['resource', 'status'],
       buckets: [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
       registers,
@@ -21,18 +21,18 @@ export function createApiMetrics(registry: Registry) {
     }),
     connectionsRefused: new Counter({
       name: 'api_connections_refused_total',
-      help: 'Connections closed at once: too many in all (total), or of one client address (address).',
+      help: 'Connections closed at once: too many in total (total), or from one client address (address).',
       labelNames: ['reason'],
       registers,
     }),
     eventsDropped: new Counter({
       name: 'api_account_events_dropped_total',
-      help: 'Security events of accounts that were lost: there is room for so many in memory.',
+      help: 'Security events of accounts that were dropped because the buffer was full.',
       registers,
     }),
     logins: new Counter({
       name: 'api_logins_total',
-      help: 'Attempts to log in, by how they ended: ok, or what was wrong.',
+      help: 'Login attempts by outcome: ok, or the fault.',
       labelNames: ['outcome'],
       registers,
     }),

@@ -9,6 +9,52 @@ const ROOT = resolve(import.meta.dirname, '../..')
 /** The dashboard's browser code, which has a configuration of its own in both builds. */
 const PAGE = 'api/dashboard/page'
 
+/** Rooms of the pipeline that the API may import. */
+const SHARED = ['pipeline/domain', 'pipeline/log', 'pipeline/store', 'pipeline/runtime']
+
+/** Files of `api` itself that its rooms may import. The others put the API together. */
+const API_BASE = [
+  'api/account-locks.ts',
+  'api/aes-siv.ts',
+  'api/answer.ts',
+  'api/cursor.ts',
+  'api/errors.ts',
+  'api/fair-queue.ts',
+  'api/fair-reads.ts',
+  'api/marker-cache.ts',
+  'api/read-or-create-file.ts',
+  'api/redis-connection.ts',
+  'api/rendered-answer.ts',
+  'api/storage-position.ts',
+  'api/telemetry.ts',
+]
+
+/** What the rooms of `api` may import of each other. */
+const API_ROOMS: Readonly<Record<string, readonly string[]>> = {
+  credits: [],
+  'rate-limits': [],
+  channel: ['credits'],
+  accounts: ['channel', 'credits'],
+  auth: ['accounts', 'channel'],
+  billing: ['accounts', 'credits'],
+  items: ['accounts', 'billing', 'credits'],
+  rows: ['items'],
+  'mint-answer-cache.ts': ['rows'],
+  resources: ['accounts', 'auth', 'billing', 'channel', 'credits', 'items', 'rows'],
+  middleware: [
+    'accounts',
+    'auth',
+    'billing',
+    'credits',
+    'mint-answer-cache.ts',
+    'rate-limits',
+    'resources',
+  ],
+  stream: ['channel', 'credits', 'items', 'middleware', 'resources', 'rows'],
+  openapi: ['items', 'middleware', 'resources', 'stream'],
+  dashboard: ['middleware', 'openapi'],
+}
+
 /**
  * What the files of each room may import besides their room. The longest matching prefix counts.
  */
@@ -27,7 +73,17 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // The page runs in browsers. It may import types of items (`import type`), because the server
   // sends no modules but the page's, and packages of the import map.
   'api/dashboard/page': ['api/items'],
-  api: ['pipeline/domain', 'pipeline/log', 'pipeline/store', 'pipeline/runtime'],
+  // The client of customers imports types.
+  'api/client': ['api/items', 'api/resources', 'api/stream'],
+  ...Object.fromEntries(API_BASE.map((file) => [file, [...SHARED, ...API_BASE]])),
+  ...Object.fromEntries(
+    Object.entries(API_ROOMS).map(([name, others]) => [
+      `api/${name}`,
+      [...SHARED, ...API_BASE, ...others.map((other) => `api/${other}`)],
+    ]),
+  ),
+  'api/testing': ['api', 'pipeline'],
+  api: ['api', ...SHARED],
   infra: ['pipeline', 'api'],
 }
 
@@ -66,23 +122,43 @@ const room = (file: string) =>
     .filter((prefix) => file === prefix || file.startsWith(`${prefix}/`))
     .sort((a, b) => b.length - a.length)[0]
 
+const internalImports = imports
+  .filter(({ file, specifier }) => specifier.startsWith('.') && !isTest(file))
+  .map(({ file, specifier }) => ({
+    file,
+    target: relative(ROOT, resolve(ROOT, dirname(file), specifier)),
+  }))
+
 test('imports point one way', (t) => {
-  const wrong = imports
-    .filter(({ file, specifier }) => specifier.startsWith('.') && !isTest(file))
-    .map(({ file, specifier }) => ({
-      file,
-      target: relative(ROOT, resolve(ROOT, dirname(file), specifier)),
-    }))
+  const wrong = internalImports
     .filter(({ file, target }) => {
       const from = room(file)
-      const allowed = from === undefined ? [] : [from, ...(MAY_IMPORT[from] ?? [])]
+      const others = from === undefined ? [] : (MAY_IMPORT[from] ?? [])
       return (
         target.includes('/testing/') ||
-        !allowed.some((prefix) => target === prefix || target.startsWith(`${prefix}/`))
+        (room(target) !== from &&
+          !others.some((prefix) => target === prefix || target.startsWith(`${prefix}/`)))
       )
     })
     .map(({ file, target }) => `${file} imports ${target}`)
   t.deepEqual(wrong, [])
+})
+
+test('no rooms import each other in a circle', (t) => {
+  let edges = internalImports
+    .map(({ file, target }) => ({ from: room(file), to: room(target), file, target }))
+    .filter(({ from, to }) => from !== to)
+  // A room that imports no other room, or that none imports, is in no circle.
+  for (let before = Infinity; edges.length < before; ) {
+    before = edges.length
+    const importers = new Set(edges.map(({ from }) => from))
+    const imported = new Set(edges.map(({ to }) => to))
+    edges = edges.filter(({ from, to }) => importers.has(to) && imported.has(from))
+  }
+  t.deepEqual(
+    edges.map(({ file, target }) => `${file} imports ${target}`),
+    [],
+  )
 })
 
 test('production code imports nothing that the production build leaves out', (t) => {
@@ -139,7 +215,8 @@ test('the lock file names the optional packages of every platform, as npm ci req
 
 test('every test that the threat model names exists', (t) => {
   const model = readFileSync(join(ROOT, 'infra/decisions/threat-model.md'), 'utf8')
-  const [table = '', tests = ''] = model.split('Shown by')
+  const [table = '', list = ''] = model.split('Shown by')
+  const tests = list.replace(/\n +/g, ' ')
   const numbers = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, n]) => n)
   t.deepEqual(numbers(tests, /^(\d+)\. /gm), numbers(table, /^\| (\d+) +\|/gm))
   const named = [...tests.matchAll(/`([^`]+\.test\.ts)`: ("[^"]+"(?:(?:, | to )"[^"]+")*)/g)]

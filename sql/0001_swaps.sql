@@ -1,11 +1,16 @@
--- One row is one swap of a tracked wallet: base against quote (published, it is called a trade).
--- Written by: the fold worker, before anything is derived from it. Read by: `/trades`, `/tokens/{mint}/swaps`, refolds, analysts (view `swaps`).
--- Duplicates: rows of one event key are one swap; the highest `version` counts, and nothing does when that row is deleted. A read
---   uses FINAL or `ORDER BY <key>, version DESC LIMIT 1 BY <key>`; it never waits for a merge.
+-- One row is one swap of a tracked wallet: base against quote. In its published form it is a trade.
+-- Written by: the fold worker, before anything is derived from it.
+-- Read by: `/trades`, `/tokens/{mint}/swaps`, refolds, and analysts (view `swaps`).
+-- Duplicates: all rows of one event key are one swap. The highest `version` counts; if that row is
+--   deleted, there is no such swap. Read with FINAL, or with `ORDER BY <key>, version DESC LIMIT 1
+--   BY <key>`. No read may depend on merges.
 -- Units: raw token units, lamports, USD x 10^9 per SOL, unix seconds of the block.
--- Projections by_wallet and by_mint: what refolds and `/tokens/{mint}/swaps` need of the same rows, in their order, in the same part and so in the same
---   instant. ClickHouse takes one by itself when it has every column that a query names; signature, program_id, pool and inserted_at are in neither.
---   In by_mint a corrected row may lie under a mint that it had before: see infra/decisions/read-orders.md, and for that index `corrected`.
+-- Projections `by_wallet` and `by_mint` hold the columns that refolds and `/tokens/{mint}/swaps`
+--   read, in their order. They are in the same part as the rows, so they appear at the same
+--   instant. ClickHouse uses a projection by itself if it has every column that a query names.
+--   Neither has `signature`, `program_id`, `pool` or `inserted_at`. In `by_mint` a corrected row
+--   may still lie under its former mint: index `corrected` finds such rows
+--   (infra/decisions/read-orders.md).
 CREATE TABLE IF NOT EXISTS swaps
 (
     slot UInt64 COMMENT 'Slot of the transaction; first part of the event key' CODEC(Delta, ZSTD),

@@ -1,9 +1,12 @@
--- One row is one token transfer of a tracked wallet: a token moved in or out that no swap explains (never a quote coin).
--- Written by: the fold worker, before anything is derived from it. Read by: refolds, analysts (view `transfers`).
--- Duplicates: as in swaps: rows of one event key are one transfer, the highest `version` counts.
+-- One row is one token transfer of a tracked wallet: a token that moved in or out without a swap.
+--   It is never a quote coin.
+-- Written by: the fold worker, before anything is derived from it.
+-- Read by: refolds, the trending worker, and analysts (view `transfers`).
+-- Duplicates: as in `swaps`. All rows of one event key are one transfer, and the highest `version`
+--   counts.
 -- Units: raw token units, unix seconds of the block.
--- Projection by_wallet: the same rows in a wallet's order, for refolds.
--- Index mints: what is stored of one token, for the trending engine when it meets it for the first time.
+-- Projection `by_wallet` has the same rows in the order of a wallet, for refolds. Index `mints`
+--   finds the transfers of one token when the trending worker first meets it.
 CREATE TABLE IF NOT EXISTS transfers
 (
     slot UInt64 COMMENT 'Slot of the transaction; first part of the event key' CODEC(Delta, ZSTD),

@@ -1,8 +1,11 @@
--- One row is SOL (or WSOL) moved in or out of a tracked wallet outside swaps: at most one a transaction and direction.
--- Written by: the fold worker, before anything is derived from it. Read by: refolds, analysts (view `sol_transfers`).
--- Duplicates: as in swaps: rows of one event key are one transfer, the highest `version` counts.
+-- One row is SOL (or WSOL) that moved in or out of a tracked wallet outside swaps. A transaction
+--   has at most one per direction.
+-- Written by: the fold worker, before anything is derived from it.
+-- Read by: refolds, and analysts (view `sol_transfers`).
+-- Duplicates: as in `swaps`. All rows of one event key are one transfer, and the highest `version`
+--   counts.
 -- Units: lamports, unix seconds of the block.
--- Projection by_wallet: the same rows in a wallet's order, for refolds.
+-- Projection `by_wallet` has the same rows in the order of a wallet, for refolds.
 CREATE TABLE IF NOT EXISTS sol_transfers
 (
     slot UInt64 COMMENT 'Slot of the transaction; first part of the event key' CODEC(Delta, ZSTD),

@@ -1,6 +1,10 @@
--- One row is what a tracked wallet's own account held after one transaction that names it, failed ones too.
--- Written by: the fold worker. Read by: refolds (the newest by slot and tx_index is the wallet's balance), analysts (view `sol_balances`).
--- Duplicates: rows of one (wallet, slot, tx_index) are one record, the highest `version` counts; FINAL where they are counted, argMax or max where not.
+-- One row is the SOL balance of a tracked wallet's own account after one transaction that names it,
+--   failed transactions included.
+-- Written by: the fold worker.
+-- Read by: refolds (the newest row by slot and tx_index is the balance of the wallet), and analysts
+--   (view `sol_balances`).
+-- Duplicates: all rows of one (wallet, slot, tx_index) are one record, and the highest `version`
+--   counts. Read with FINAL to count records; argMax or max need no FINAL.
 -- Units: lamports, unix seconds of the block.
 CREATE TABLE IF NOT EXISTS sol_balances
 (

@@ -1,6 +1,8 @@
 -- One row is a transaction that could not be decoded for one tracked wallet.
--- Written by: the fold worker, `operator redecode`. Read by: operators.
--- Duplicates: rows of one (slot, tx_index, wallet) are one, the highest `version` counts, and nothing does when that row is deleted; FINAL.
+-- Written by: the fold worker and `operator redecode`.
+-- Read by: operators.
+-- Duplicates: all rows of one (slot, tx_index, wallet) are one. The highest `version` counts; if
+--   that row is deleted, the transaction was decoded since. Read with FINAL.
 -- Units: unix seconds of the block.
 CREATE TABLE IF NOT EXISTS undecoded
 (

@@ -1,7 +1,10 @@
--- One row is a lot: tokens that a wallet got in one event, what they cost, and what is left of them.
--- Written by: the fold worker, again each time something is taken from the lot. Read by: operators, analysts (view `lots`).
--- Duplicates: rows of one (wallet, mint, event key) are pictures of one lot; the highest `version` is the newest. Read with FINAL.
--- Units: raw token units, lamports, unix seconds of the block. Lots are used up oldest first (FIFO).
+-- One row is a lot: the tokens that a wallet received in one event, what they cost, and what is
+--   left of them. Sells and transfers out use up lots oldest first (FIFO).
+-- Written by: the fold worker, again each time something is taken from the lot.
+-- Read by: operators, and analysts (view `lots`).
+-- Duplicates: all rows of one (wallet, mint, event key) are versions of one lot, and the highest
+--   `version` is the newest. Read with FINAL.
+-- Units: raw token units, lamports, unix seconds of the block.
 CREATE TABLE IF NOT EXISTS lots
 (
     wallet UInt32 COMMENT 'Number n of the tracked wallet W<n>',

@@ -1,8 +1,11 @@
--- One row is a part of a lot that one sell or one transfer out took.
--- Written by: the fold worker. Read by: operators, analysts (view `disposals`).
--- Duplicates: rows of one (wallet, mint, event key, lot key) are one disposal; the highest `version` counts. Read with FINAL.
+-- One row is the part of a lot that one sell or one transfer out took.
+-- Written by: the fold worker.
+-- Read by: operators, and analysts (view `disposals`).
+-- Duplicates: all rows of one (wallet, mint, event key, event key of the lot) are one disposal, and
+--   the highest `version` counts. Read with FINAL.
 -- Units: raw token units, lamports, unix seconds of the block.
--- Sum over one event: what it matched. Sum of amount and cost over one lot = what the lot has given.
+-- The sum over one event is what it matched. The sum of amounts and costs over one lot is what was
+--   taken from the lot.
 CREATE TABLE IF NOT EXISTS disposals
 (
     wallet UInt32 COMMENT 'Number n of the tracked wallet W<n>',

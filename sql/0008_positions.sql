@@ -1,8 +1,13 @@
--- One row is what one wallet did with one token: bought and sold by swaps alone, and what FIFO makes of swaps and transfers.
--- Written by: the fold worker, again whenever it changes. Read by: holdings, `/tokens/held`, wallet aggregates, analysts (view `positions`).
--- Duplicates: rows of one (wallet, mint) are pictures of one position; the highest `version` is the newest. Read with FINAL.
--- Projection by_mint: the same rows in a mint's order. Index news: what was written lately, without reading the rest (infra/decisions/read-orders.md).
--- Units: raw token units, lamports, unix seconds of the block. A token that only came or went by transfer has a row too, without trades.
+-- One row is what one wallet did with one token: what it bought and sold by swaps alone, and the
+--   FIFO result of swaps and transfers. A token that was only transferred has a row too, without
+--   trades.
+-- Written by: the fold worker, again whenever it changes.
+-- Read by: holdings, `/tokens/held`, wallet aggregates, and analysts (view `positions`).
+-- Duplicates: all rows of one (wallet, mint) are versions of one position, and the highest
+--   `version` is the newest. Read with FINAL.
+-- Units: raw token units, lamports, unix seconds of the block.
+-- Projection `by_mint` has the same rows in the order of a mint. Index `news` finds recently
+--   written rows without reading the others (infra/decisions/read-orders.md).
 CREATE TABLE IF NOT EXISTS positions
 (
     wallet UInt32 COMMENT 'Number n of the tracked wallet W<n>',

@@ -1,7 +1,10 @@
--- One row is the metrics of one wallet: exact sums and counts; averages, percentages and SOL figures are divided where they are shown.
--- Written by: the fold worker, again whenever they change; a wallet without events has a row of defaults from the moment it is tracked.
--- Read by: `/wallets`, `/wallets/{alias}/metrics`, analysts (view `wallet_metrics`).
--- Duplicates: rows of one wallet are pictures of it; the highest `version` is the newest. Read with FINAL.
+-- One row is the metrics of one wallet, as exact sums and counts. Averages, percentages and SOL
+--   figures are computed from them when they are shown.
+-- Written by: the fold worker, again whenever they change. A wallet without events has a row of
+--   defaults from the moment it is tracked.
+-- Read by: `/wallets`, `/wallets/{alias}/metrics`, and analysts (view `wallet_metrics`).
+-- Duplicates: all rows of one wallet are versions of its metrics, and the highest `version` is the
+--   newest. Read with FINAL.
 -- Units: lamports, seconds, score x 100.
 CREATE TABLE IF NOT EXISTS wallet_metrics
 (

@@ -1,8 +1,11 @@
 -- One row is a SOL/USD price at one second, from one source.
--- Written by: the fold worker (source pool, from slot markers), each process that is given SOL_PRICES_FILE (source file). Read by: the price fill, analysts.
--- Duplicates: rows of one (time, source) are one price; the one written last counts. Read with FINAL. Of one second the file's price goes before the pool's.
--- A swap keeps the price that it was valued at (swaps.sol_price_usd_e9); a row that comes or
---   changes here later replaces none (rule C1).
+-- Written by: the fold worker (source `pool`, from slot markers), and each process that has
+--   SOL_PRICES_FILE (source `file`).
+-- Read by: the worker that fills in missing prices, and analysts.
+-- Duplicates: all rows of one (time, source) are one price, and the one written last counts. Read
+--   with FINAL. If a second has both prices, the file's counts.
+-- A swap keeps the price at which it was valued (`swaps.sol_price_usd_e9`). A row that arrives or
+--   changes here later does not replace it (rule C1).
 -- Units: USD x 10^9 for one SOL, unix seconds.
 CREATE TABLE IF NOT EXISTS sol_prices
 (

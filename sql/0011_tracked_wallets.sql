@@ -1,7 +1,10 @@
--- One row is a tracked wallet. The n-th line of the wallets file is W<n> for ever; lines are only appended.
--- Written by: the process that reads the wallets file. Read by: it, to refuse a changed line; the API, for what is tracked; `operator wallets`.
--- Duplicates: rows of one wallet are equal but for added_at. Read with FINAL.
--- The address is here and nowhere else, and is never published.
+-- One row is a tracked wallet. The n-th line of the wallets file is W<n> for ever; lines are only
+--   appended.
+-- Written by: the process that reads the wallets file.
+-- Read by: the same process, to refuse a changed line; the API, to know which wallets are tracked;
+--   `operator wallets`.
+-- Duplicates: all rows of one wallet are equal but for `added_at`. Read with FINAL.
+-- The address of a tracked wallet is in this table and in no other, and is never published.
 CREATE TABLE IF NOT EXISTS tracked_wallets
 (
     wallet UInt32 COMMENT 'Number n of the tracked wallet W<n>',

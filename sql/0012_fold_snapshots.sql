@@ -1,8 +1,12 @@
--- One row is the state of one wallet's fold after its event (slot, tx_index, event_index): a short cut at start, nothing more.
--- Written by: the fold worker, after every row derived from those events. Read by: the fold worker.
--- Duplicates: rows of one wallet are pictures of it; the highest `version` is the newest. Read with FINAL.
--- A `format` that the worker does not write says: what was derived may not be whole; fold from the stored events, with the next revision.
--- Deleting all rows (with the worker stopped) changes nothing but how long a start takes.
+-- One row is the state of one wallet's fold after its event (slot, tx_index, event_index). It only
+--   shortens a start: if all rows are deleted while the worker is stopped, the next start takes
+--   longer and nothing else changes.
+-- Written by: the fold worker, after every row derived from those events.
+-- Read by: the fold worker.
+-- Duplicates: all rows of one wallet are versions of its state, and the highest `version` is the
+--   newest. Read with FINAL.
+-- A `format` that the worker does not write means that derived rows may be incomplete. The worker
+--   then folds the stored events again, with the next revision.
 CREATE TABLE IF NOT EXISTS fold_snapshots
 (
     wallet UInt32 COMMENT 'Number n of the tracked wallet W<n>',

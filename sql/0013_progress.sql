@@ -1,9 +1,12 @@
--- One row is the newest slot marker of one partition whose records, and all before them, are wholly stored by one worker.
--- Written by: each worker, as the last insert of a flush. Read by: `/status`, every read that must not pass it, the start of ingest.
--- Duplicates: rows of one (worker, partition) are pictures of it; the highest `slot` is the newest. Read with FINAL.
--- Worker trending has one row: slot and block_time both are its newest tick (rule G1), and it is
---   stored after everything of that tick.
--- Storage as a whole stands at the lowest slot over all partitions, once `partitions` rows of a worker are there.
+-- One row is the newest slot marker of one partition up to which one worker has stored every
+--   record.
+-- Written by: each worker, as the last insert of a flush.
+-- Read by: `/status`, every read that must not go beyond it, and the start of ingest.
+-- Duplicates: all rows of one (worker, partition) are versions of one position, and the highest
+--   `slot` is the newest. Read with FINAL.
+-- Storage as a whole is complete up to the lowest slot of all partitions, once a worker has
+--   `partitions` rows. Worker `trending` has one row, whose slot and block_time are both its newest
+--   tick (rule G1). It is stored after everything of that tick.
 CREATE TABLE IF NOT EXISTS progress
 (
     worker LowCardinality(String) COMMENT 'Name of the worker, for example fold',

@@ -1,6 +1,10 @@
--- What the ClickHouse user `analyst` reads: the tables for people, newest pictures only, wallets by alias. No address, no signature, and no slot,
--- which would name the transaction. {analyst} is the database `analyst`, or `analyst_<database>` when the service's own is not `tracked_wallets`.
--- One row, units and meaning: as in the table of the same name. The views read with the rights of who makes them.
+-- The views that the ClickHouse user `analyst` reads: the newest version of each row, with wallets
+--   by alias. They have no address, no signature and no slot, because a slot would identify the
+--   transaction.
+-- Rows, units and meaning are those of the table of the same name. The views read with the rights
+--   of their owner.
+-- {analyst} is the database `analyst`, or `analyst_<database>` if the service's own database is not
+--   `tracked_wallets`.
 CREATE DATABASE IF NOT EXISTS {analyst};
 
 CREATE VIEW IF NOT EXISTS {analyst}.swaps

@@ -1,14 +1,14 @@
--- One row is what RPC told of the mint of a traded token (rule J8): decimals and supply as first
---   fetched, for ever, and what the token calls itself.
--- Written by: the mint facts worker, for tokens that a tracked wallet has swapped; those only ever
---   transferred are not asked for (rule K6).
--- Read by: whoever shows `symbol` and `name`, or a market cap (supply); analysts.
--- Duplicates: rows of one mint are pictures of it; the highest `version` counts. Read with FINAL. A token without a row has not been asked for yet: what
---   depends on its facts is null, symbol and name are ''.
+-- One row is what RPC said of the mint of a traded token (rule J8): decimals and supply as first
+--   fetched, which never change, and symbol and name.
+-- Written by: the mint facts worker, for tokens that a tracked wallet has swapped. It does not ask
+--   for tokens that were only transferred (rule K6).
+-- Read by: everything that shows `symbol` and `name` or a market cap (supply), and analysts.
+-- Duplicates: all rows of one mint are versions of its facts, and the highest `version` counts.
+--   Read with FINAL. A token without a row has not been asked for yet: figures that depend on its
+--   facts are null, and symbol and name are ''.
 -- Units: raw token units, unix seconds (wall clock).
--- `symbol` and `name` are text that strangers chose: cleaned (see
---   pipeline/ingest/rpc/mint-text.ts), at most 16 and 64 characters, yet to be escaped wherever
---   shown.
+-- Strangers choose `symbol` and `name`. Both are cleaned (pipeline/ingest/rpc/mint-text.ts) and
+--   have at most 16 and 64 characters. Whatever shows them must still escape them.
 CREATE TABLE IF NOT EXISTS mints
 (
     mint String COMMENT 'Mint of the token' CODEC(ZSTD),

@@ -1,8 +1,12 @@
--- One row is the first buy of a token by a wallet: what its entry market cap is made of (rule C15).
---   entry_mcap in USD = mints.supply x value_lamports x sol_price_usd_e9 / (amount x 10^18), null when any of them is null.
--- Written by: the fold worker, when it folds that buy. Read by: wallet aggregates and the Pro views, joined with `mints`; analysts.
--- Duplicates: rows of one (mint, wallet) are pictures of it; the highest `version` counts. Read with FINAL.
--- Units: raw token units, lamports, USD x 10^9 per SOL, unix seconds of the block. All of it follows from the wallet's events alone.
+-- One row is the first buy of a token by a wallet. Its entry market cap follows from it (rule C15):
+--   entry_mcap in USD = mints.supply x value_lamports x sol_price_usd_e9 / (amount x 10^18), and
+--   null if any of them is null.
+-- Written by: the fold worker, when it folds that buy.
+-- Read by: wallet aggregates and the Pro views, joined with `mints`; analysts.
+-- Duplicates: all rows of one (mint, wallet) are versions of one buy, and the highest `version`
+--   counts. Read with FINAL.
+-- Units: raw token units, lamports, USD x 10^9 per SOL, unix seconds of the block. All columns
+--   follow from the wallet's events alone.
 CREATE TABLE IF NOT EXISTS first_buys
 (
     mint String COMMENT 'Mint of the token' CODEC(ZSTD),

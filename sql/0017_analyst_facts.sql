@@ -1,4 +1,4 @@
--- What the analyst reads of mints and of first buys; see 0014_analyst_views.sql.
+-- The analyst's views of mints and of first buys: see 0014_analyst_views.sql.
 CREATE VIEW IF NOT EXISTS {analyst}.mints
 (
     mint String COMMENT 'Mint of the token',

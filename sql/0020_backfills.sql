@@ -1,8 +1,12 @@
--- One row is a backfill of one wallet: a stretch of its history that is, or was, fetched over RPC, and how far that is.
--- Written by: the process that fetches it, after each page whose records are safe. Read by: it, to go on after a crash; `operator wallets`.
--- Duplicates: rows of one key are pictures of one backfill; the highest `version` is the newest. Read with FINAL.
--- Units: slots, unix seconds. A backfill goes from the newest slot down: what lies from `position_slot` on is done.
--- Rules: pipeline/workers/README.md, "Backfills and coverage".
+-- One row is a backfill of one wallet: a stretch of its history that is fetched over RPC, and how
+--   far the fetch is.
+-- Written by: the process that fetches it, each time the records of a page are durable.
+-- Read by: the same process, to continue after a crash; `operator wallets`.
+-- Duplicates: all rows of one key are versions of one backfill, and the highest `version` is the
+--   newest. Read with FINAL.
+-- Units: slots, unix seconds. A backfill goes from the newest slot down: everything from
+--   `position_slot` on is done.
+-- The rules are in pipeline/workers/backfill/README.md.
 CREATE TABLE IF NOT EXISTS backfills
 (
     wallet UInt32 COMMENT 'Number n of the tracked wallet W<n>',

@@ -1,8 +1,13 @@
--- One row says since when everything that a tracked wallet did is stored, but for stretches that open rows of `backfills` (reasons gap, added) name.
--- Written by: ingest, when the first slot with the wallet in its subscription is stored; whoever finishes a backfill. Read by: them, `operator wallets`.
--- Duplicates: rows of one wallet are pictures of it; the highest `version` is the newest. Read with FINAL. A wallet without a row is not covered yet.
+-- One row says since when everything that a tracked wallet did is stored, except for the stretches
+--   in open rows of `backfills` (reasons `gap` and `added`).
+-- Written by: ingest, when the first slot with the wallet in its subscription is stored, and the
+--   process that finishes a backfill.
+-- Read by: the same processes, and `operator wallets`.
+-- Duplicates: all rows of one wallet are versions of one answer, and the highest `version` is the
+--   newest. Read with FINAL. A wallet without a row is not covered yet.
 -- Units: slots, unix seconds of blocks.
--- A row is earlier than the one before it when a backfill that reaches it ended, later when RPC listed a transaction of a gap and did not give it.
+-- Coverage moves back in time when a backfill that reaches it ends. It moves forward when RPC lists
+--   a transaction of a gap but does not return it.
 CREATE TABLE IF NOT EXISTS wallet_coverage
 (
     wallet UInt32 COMMENT 'Number n of the tracked wallet W<n>',

@@ -1,7 +1,9 @@
--- One row is a token account that a tracked wallet owns or owned: where incoming transfers have to be looked for, which do not name the wallet.
--- Written by: backfills, when RPC lists the account or a transaction of the wallet shows it. Read by: backfills that go on after a crash.
--- Duplicates: rows of one (wallet, account) are equal. Read with DISTINCT.
--- Addresses are here for the service alone, and are never published.
+-- One row is a token account that a tracked wallet owns or owned. Backfills look there for incoming
+--   transfers, because these do not name the wallet.
+-- Written by: backfills, when RPC lists the account or a transaction of the wallet shows it.
+-- Read by: backfills that continue after a crash.
+-- Duplicates: all rows of one (wallet, account) are equal. Read with DISTINCT.
+-- The addresses are for the service alone and are never published.
 CREATE TABLE IF NOT EXISTS token_accounts
 (
     wallet UInt32 COMMENT 'Number n of the tracked wallet W<n>',

@@ -1,10 +1,16 @@
--- One row is a transaction that gave an event of a tracked wallet or could not be decoded, with its bytes: what a mended decoder is applied to.
--- Written by: the fold worker, after the events of the transaction. Read by: `operator redecode`, data engineers. Not for analysts: the bytes hold addresses.
--- Duplicates: rows of one (slot, tx_index) are one transaction and say the same; FINAL or `LIMIT 1 BY slot, tx_index`.
+-- One row is a transaction that gave an event of a tracked wallet or could not be decoded, with its
+--   bytes, so that a corrected decoder can be applied to it.
+-- Written by: the fold worker, after the events of the transaction.
+-- Read by: `operator redecode`, and data engineers. Analysts have no view, because the bytes hold
+--   addresses.
+-- Duplicates: all rows of one (slot, tx_index) are equal. Read with FINAL or `LIMIT 1 BY slot,
+--   tx_index`.
 -- Units: unix seconds of the block.
--- Bytes of format `yellowstone`: a protobuf message SubscribeUpdateTransactionInfo (geyser.proto of yellowstone-grpc, package geyser), as the stream gave it, or
---   made of the RPC's JSON: signature, index, the signed message and its outcome (balances, inner instructions, logs, looked-up addresses).
---   In a file: `SELECT bytes FROM transactions WHERE signature = '...' LIMIT 1 FORMAT RawBLOB`; as text: `base64Encode(bytes)`.
+-- Bytes of format `yellowstone` are a protobuf message SubscribeUpdateTransactionInfo (geyser.proto
+--   of yellowstone-grpc, package geyser), as the stream sent it or converted from the RPC's JSON.
+--   It has the signature, the index, the signed message and its outcome: balances, inner
+--   instructions, logs and looked-up addresses. To write it to a file: `SELECT bytes FROM
+--   transactions WHERE signature = '...' LIMIT 1 FORMAT RawBLOB`. As text: `base64Encode(bytes)`.
 CREATE TABLE IF NOT EXISTS transactions
 (
     slot UInt64 COMMENT 'Slot of the transaction' CODEC(Delta, ZSTD),

@@ -1,7 +1,11 @@
--- One row is a wallet of which a redecode changes events: it is to be folded anew before what is derived from them is true again.
--- Written by: `operator redecode`, before it changes an event of the wallet and when the wallet has been folded. Read by: the next `operator redecode`, which
---   folds what an interrupted one left.
--- Duplicates: rows of one wallet are pictures of it; the highest `version` counts. Read with FINAL.
+-- One row is a wallet whose events a redecode changes. Until the wallet is folded again, its
+--   derived rows are not right.
+-- Written by: `operator redecode`, before it changes an event of the wallet, and again when the
+--   wallet has been folded.
+-- Read by: the next `operator redecode`, which folds the wallets that an interrupted one left; the
+--   API, which after a redecode also looks for corrected rows (infra/decisions/read-orders.md).
+-- Duplicates: all rows of one wallet are versions of its state, and the highest `version` counts.
+--   Read with FINAL.
 CREATE TABLE IF NOT EXISTS redecoded_wallets
 (
     wallet UInt32 COMMENT 'Number n of the tracked wallet W<n>',

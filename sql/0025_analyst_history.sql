@@ -1,10 +1,13 @@
--- What the analyst reads of the past, and of how far storage is; see 0014_analyst_views.sql.
--- positions_at takes a parameter, SELECT ... FROM {analyst}.positions_at(at = 1790000000): ClickHouse keeps no columns of such a view, hence their meaning here
---   and in its comment. One row is a wallet and mint that ever had a lot by then. It follows from lots and disposals, each of which carries the time of its event
---   and what it moved, for ever; so the answer for a past time is the same today and tomorrow, late events apart.
---   wallet String: alias. mint String. open_amount UInt128: raw units in open lots. open_cost_lamports Int128: what they cost. realized_lamports Int128:
---   FIFO profit realised until then. changed_at UInt32: unix seconds of the newest event that made or took from a lot.
--- storage has one row, or none before the first slot is wholly stored.
+-- The analyst's views of the past, and of how far storage is: see 0014_analyst_views.sql.
+-- `positions_at` takes a parameter: SELECT ... FROM {analyst}.positions_at(at = 1790000000). One
+--   row is a wallet and mint that had a lot by then. It follows from lots and disposals, which have
+--   the time of their events and the amounts moved. So the answer for a past time stays the same,
+--   except for late events.
+-- ClickHouse keeps no comments of columns for such a view, so they are here and in its comment:
+--   wallet String is the alias; mint String; open_amount UInt128 is raw units in open lots;
+--   open_cost_lamports Int128 is their cost; realized_lamports Int128 is the FIFO profit realised
+--   by then; changed_at UInt32 is unix seconds of the newest event that made or used up a lot.
+-- `storage` has one row, and none before the first slot is stored completely.
 CREATE VIEW IF NOT EXISTS {analyst}.positions_at
 DEFINER = CURRENT_USER SQL SECURITY DEFINER
 AS SELECT concat('W', toString(x.wallet)) AS wallet, x.mint AS mint, toUInt128(sum(x.amount)) AS open_amount, toInt128(sum(x.cost)) AS open_cost_lamports,

@@ -1,4 +1,5 @@
--- What the analyst reads of how complete a wallet's history is; see 0014_analyst_views.sql and 0021_wallet_coverage.sql.
+-- The analyst's view of how complete a wallet's history is: see 0014_analyst_views.sql and
+--   0021_wallet_coverage.sql.
 CREATE VIEW IF NOT EXISTS {analyst}.coverage
 (
     wallet String COMMENT 'Alias of the wallet, for example W12',

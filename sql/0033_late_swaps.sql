@@ -1,7 +1,11 @@
--- One row is the place of one late swap among the late ones: swaps that came when their slot had passed, and went to sockets marked late.
--- Written by: the fold worker, before the swap itself. Read by: the feed, when a client comes back (what came late since it left).
--- Duplicates: rows of one place are equal. A swap may have two places when the process that first saw it ended before it was stored.
--- Order: epoch, passed_slot; within those, offset in each partition. The same for everybody who reads the log.
+-- One row is the place of one late swap among the late ones. A late swap arrived after its slot had
+--   been sealed, and went to sockets marked late.
+-- Written by: the fold worker, before the swap itself.
+-- Read by: the feed, when a client returns, for the swaps that arrived late since it left.
+-- Duplicates: all rows of one place are equal. A swap may have two places, if the process that saw
+--   it first ended before it was stored.
+-- Order: epoch, passed_slot; within those, offset in each partition. Every reader of the log finds
+--   the same order.
 CREATE TABLE IF NOT EXISTS late_swaps
 (
     epoch UInt64 COMMENT '0 for a log that outlives processes; else unix milliseconds at which the process with the log in memory started',

@@ -1,6 +1,8 @@
--- One row is a stretch of the chain that was passed over: nothing of it is on the log; a backfill may store it later, the feed never has it.
--- Written by: the fold worker, when a slot's marker names a parent beyond the marker before it. Read by: the feed, when a client comes back.
--- Duplicates: rows of one key are equal.
+-- One row is a stretch of the chain that ingest passed over. The log has nothing of it. A backfill
+--   may store it later, but the feed never sends it.
+-- Written by: the fold worker, when the marker of a slot names a parent above the previous marker.
+-- Read by: the feed, when a client returns.
+-- Duplicates: all rows of one key are equal.
 CREATE TABLE IF NOT EXISTS slot_gaps
 (
     to_slot UInt64 COMMENT 'The last slot of the stretch: parent of the first one after it',

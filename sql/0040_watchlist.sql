@@ -1,12 +1,19 @@
--- One row is a token of the trending watchlist as it was from one tick on (a block time divisible by 10): written when anything but its ages has changed.
---   The list as of a time T is, of each mint, the newest row with at <= T, unless its event is left. Ages are T less the times.
---   (mint, entry) names one stay on the list. A listed token has a row of the last 24 hours and a few seconds: each trade makes one, and without a trade it leaves.
--- Written by: the trending worker, before the tick's row of `progress` (worker trending, block_time = slot = the tick). Read by:
---   `/me/watchlists/trending`, channel watchlist of the socket, analysts (watchlist). What is beyond that row may be incomplete.
--- Duplicates: rows of one (at, mint) are one; the one written last counts. Read with FINAL, bounded by `at`.
--- What came late (a backfill, a fact about a mint) shows from the next tick on; rows that are written stay as they are.
--- Units: lamports, USD, SOL where a figure is a number of momentum, unix seconds. All figures are of the swaps as they are published (PRIVACY_SALT).
--- `symbol` and `name` are text that strangers chose, cleaned (see 0015_mints.sql).
+-- One row is a token of the trending watchlist as it was from one tick on. A tick is a block time
+--   divisible by 10. A row is written when anything but the ages has changed.
+-- The list as of a time T is the newest row with at <= T of each mint, unless its event is `left`.
+--   An age is T less the time in the row. (mint, entry) identifies one stay on the list. A listed
+--   token has a row in the last 24 hours and a few seconds: each trade causes one, and a token
+--   without a trade leaves.
+-- Written by: the trending worker, before the tick's row of `progress` (worker `trending`,
+--   block_time = slot = the tick). Rows beyond that tick may be incomplete.
+-- Read by: `/me/watchlists/trending`, channel `watchlist` of the socket, and analysts (view
+--   `watchlist`).
+-- Duplicates: all rows of one (at, mint) are one, and the one written last counts. Read with FINAL,
+--   bounded by `at`. Late data (a backfill, or a fact about a mint) shows from the next tick on.
+--   Earlier rows stay as they are.
+-- Units: lamports, USD, unix seconds, and SOL for the figures of momentum. All figures are computed
+--   from the published form of swaps (PRIVACY_SALT).
+-- Strangers choose `symbol` and `name`. Both are cleaned (see 0015_mints.sql).
 CREATE TABLE IF NOT EXISTS watchlist
 (
     at UInt32 COMMENT 'The tick: unix seconds, divisible by 10' CODEC(Delta, ZSTD),

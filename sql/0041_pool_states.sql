@@ -1,8 +1,12 @@
--- One row is what the pool of a listed token held from one tick on, as far as the trending worker took it into account: written when it has changed.
---   A row with pool '' says that it was not known any more (nobody watched it). A row counts from the token's entry on.
--- Written by: the trending worker, before it computes the tick. Read by: the trending worker, also when it computes past ticks anew.
--- Duplicates: rows of one (mint, at) are one; the one written last counts. Read with FINAL.
--- Units: raw units; one raw unit of `mint` costs price_quote / price_base raw units of quote_mint.
+-- One row is what the pool of a listed token held from one tick on, as far as the trending worker
+--   took it into account. A row is written when it has changed. An empty `pool` means that the
+--   state was no longer known, because nobody watched the pool. A row counts from the token's entry
+--   on.
+-- Written by: the trending worker, before it computes the tick.
+-- Read by: the trending worker, also when it computes past ticks again.
+-- Duplicates: all rows of one (at, mint) are one, and the one written last counts. Read with FINAL.
+-- Units: raw units. One raw unit of `mint` costs price_quote / price_base raw units of
+--   `quote_mint`.
 CREATE TABLE IF NOT EXISTS pool_states
 (
     at UInt32 COMMENT 'The tick: unix seconds, divisible by 10' CODEC(Delta, ZSTD),

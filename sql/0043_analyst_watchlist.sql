@@ -1,4 +1,4 @@
--- What the analyst reads of the watchlist; see 0014_analyst_views.sql and 0040_watchlist.sql.
+-- The analyst's view of the watchlist: see 0014_analyst_views.sql and 0040_watchlist.sql.
 CREATE VIEW IF NOT EXISTS {analyst}.watchlist
 (
     at UInt32 COMMENT 'Unix seconds from which on it was so, divisible by 10',

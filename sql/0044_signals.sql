@@ -1,6 +1,9 @@
--- One row is a filter strategy that fired for a token of the watchlist, once for each stay on the list (mint and entry), with the figures of that moment.
--- Written by: the trending worker, before its progress row of that tick. Read by: `GET /me/signals/filter`, the channel `signals`, the start of the worker.
--- Duplicates: a tick done again gives the same rows; read with LIMIT 1 BY the key. Rows never change.
+-- One row is a filter strategy that fired for a token of the watchlist, with the figures of that
+--   moment. A strategy fires at most once per stay on the list (mint and entry).
+-- Written by: the trending worker, before its row of `progress` for that tick.
+-- Read by: `GET /me/signals/filter`, channel `signals` of the socket, and the worker at its start.
+-- Duplicates: a tick that is computed again gives the same rows. Read with LIMIT 1 BY the key. Rows
+--   never change.
 CREATE TABLE IF NOT EXISTS signals
 (
     fired_at UInt32 COMMENT 'Tick at which all conditions first held, unix seconds of block time',

@@ -1,4 +1,4 @@
--- What the analyst reads of signals; see 0014_analyst_views.sql.
+-- The analyst's view of signals: see 0014_analyst_views.sql.
 CREATE VIEW IF NOT EXISTS {analyst}.signals
 (
     fired_at UInt32 COMMENT 'Tick at which all conditions first held, unix seconds of block time',

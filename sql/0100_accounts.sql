@@ -1,7 +1,10 @@
--- One row an account: a customer, named by the wallet it connected (not a tracked wallet), and the
---   one API key that is valid (rule E3).
--- Written by the API and by `operator account create`; a rotation is one row. The row is written last when an account is made: without it there is none.
--- Duplicates: the newest `version` wins (FINAL). An account made without a key has version 0, so that whatever is known of a key wins.
+-- One row per account: a customer, named by the wallet it connected (not a tracked wallet), and its
+--   one valid API key (rule E3).
+-- Written by: the API and `operator account create`. A rotation is one row. When an account is
+--   created, this row is written last: without it there is no account.
+-- Read by: the API.
+-- Duplicates: the highest `version` wins (FINAL). An account created without a key has version 0,
+--   so any row with a key wins.
 CREATE TABLE IF NOT EXISTS accounts
 (
     wallet         String COMMENT 'base58 address the customer connected',

@@ -1,7 +1,9 @@
--- One row an API key that was ever given out (rule E3): whose it is, by its SHA-256; the key itself
---   is stored nowhere. Whether it is valid is said by `accounts`.
--- Written before the row of `accounts` that makes the key valid; read at every call whose key is not cached.
--- Duplicates: rows of one key are equal.
+-- One row per API key that was ever issued (rule E3): its account, by the SHA-256 of the key. The
+--   key itself is stored nowhere. `accounts` says whether it is valid.
+-- Written by: the API and `operator account create`, before the row of `accounts` that makes the
+--   key valid.
+-- Read by: the API, at every call whose key is not cached.
+-- Duplicates: all rows of one key are equal.
 CREATE TABLE IF NOT EXISTS api_keys
 (
     key_sha256 String COMMENT 'hex',

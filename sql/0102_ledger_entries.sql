@@ -1,10 +1,12 @@
--- One row a change of an account's credits: the truth about credits (rules E4, K5). Append-only;
---   the sum over an account is what it was granted less what it used, apart from usage of the last
---   second, which the meter holds.
--- Written by the API (top-ups, usage rolled up each second), by `operator account`; read when the meter does not know an account, and by `operator ledger check`.
--- Duplicates: rows of one (wallet, idempotency_key) are one entry; all of them say the same (FINAL).
--- Usage: key `usage:<epoch>:<from>`, one entry an account and stretch of the meter's stream. With each stretch goes a row of wallet '' and key
--- `epoch:<epoch>` with credits 0 in the same block: how far the stream is in the ledger (usage_ms, usage_sequence; the newest wins).
+-- One row per change of an account's credits: the truth about credits (rules E4, K5). The sum over
+--   an account is its granted credits less the used ones, except for usage of the last second,
+--   which the meter has. Append-only.
+-- Written by: the API (top-ups, and usage rolled up each second) and `operator account`.
+-- Read by: the API, when the meter does not know an account; `operator ledger check`.
+-- Duplicates: all rows of one (wallet, idempotency_key) are one entry and are equal (FINAL).
+-- Usage has the key `usage:<epoch>:<from>`: one entry per account and range of the meter's stream.
+--   The same block has a row with wallet '', key `epoch:<epoch>` and 0 credits. It says how much of
+--   the stream is in the ledger (usage_ms, usage_sequence; the newest wins).
 CREATE TABLE IF NOT EXISTS ledger_entries
 (
     wallet          String COMMENT 'account, see accounts',

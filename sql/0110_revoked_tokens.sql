@@ -1,7 +1,9 @@
--- One row a dashboard token that was taken back before its end (rule E2), by its id; the token
+-- One row per dashboard token that was revoked before it expired (rule E2), by its id. The token
 --   itself is stored nowhere.
--- Written at each logout; read when a process of the API starts, and whenever Redis may have lost some of them.
--- Duplicates: rows of one `token_id` mean the same. Rows go when no such token can be valid any more.
+-- Written by: the API, at each logout.
+-- Read by: each process of the API at its start, and whenever Redis may have lost entries.
+-- Duplicates: all rows of one `token_id` mean the same. Rows are deleted once no such token can be
+--   valid.
 CREATE TABLE IF NOT EXISTS revoked_tokens
 (
     token_id  String COMMENT 'claim jti',

@@ -1,5 +1,6 @@
--- One row an account whose API key was used, as of when last. Up to ten seconds behind.
--- Written by each process of the API every ten seconds, for the accounts that it saw in them; read by `GET /me/api`.
+-- One row per account whose API key was used: when it was last used, up to ten seconds behind.
+-- Written by: each process of the API every ten seconds, for the accounts that it has seen since.
+-- Read by: `GET /me/api`.
 -- Duplicates: the latest `used_at` counts (max).
 CREATE TABLE IF NOT EXISTS key_uses
 (

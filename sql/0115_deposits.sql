@@ -1,10 +1,14 @@
--- One row what one wallet paid to one of the payment addresses in one transaction, over all of its
---   instructions (rule E5). A fact of the chain: whether and for whom it was redeemed is in
---   ledger_entries (credits), subscriptions (Pro) and deposit_assignments.
--- Written as transactions come over the stream, at `confirmed`, and once more, finalized, when the chain's finalized history was read over RPC; by every process that
--- does either. Read by the checks (a wallet's own) and by `operator deposits`.
--- Duplicates: rows of one (wallet, purpose, signature) are one deposit; the finalized one wins (FINAL). One that stays unfinalized was dropped by a fork.
--- A transaction that touched a payment account and cannot be read, for lack of its inner instructions too, has a row of wallet '' and amount 0.
+-- One row per wallet, payment address and transaction: what the wallet paid to the address in the
+--   transaction, summed over all instructions (rule E5). It is a fact of the chain. Whether and for
+--   whom it was redeemed is in `ledger_entries` (credits), `subscriptions` (Pro) and
+--   `deposit_assignments`.
+-- Written by: each process that follows the stream, at commitment `confirmed`, and each that reads
+--   finalized history over RPC, then with `finalized` = 1.
+-- Read by: the checks (of a wallet's own deposits) and `operator deposits`.
+-- Duplicates: all rows of one (wallet, purpose, signature) are one deposit; the finalized one wins
+--   (FINAL). A deposit that stays unfinalized was dropped by a fork.
+-- A transaction that touched a payment account and cannot be read, for example because its inner
+--   instructions are missing, has a row with wallet '' and amount 0.
 CREATE TABLE IF NOT EXISTS deposits
 (
     wallet     String COMMENT 'base58 owner of the token accounts that it came from; empty: the transaction cannot be read',

@@ -1,7 +1,9 @@
--- One row an account whose history is read for deposits: a payment address, or a USDT account of one, closed ones too. Every finalized transaction that names the account,
--- up to this slot, has been looked at and its deposits are stored.
--- Written after a stretch of history was read, after its deposits; read at the start of a process that reads it.
--- Duplicates: the newest `slot` wins (FINAL).
+-- One row per account whose history is read for deposits: a payment address, or one of its USDT
+--   accounts, closed ones included. All finalized transactions that name the account, up to this
+--   slot, have been read, and their deposits are stored.
+-- Written by: the process that reads history, after the deposits of a stretch.
+-- Read by: the same process at its start.
+-- Duplicates: the highest `slot` wins (FINAL).
 CREATE TABLE IF NOT EXISTS deposit_positions
 (
     account   String COMMENT 'base58 address',

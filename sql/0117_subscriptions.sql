@@ -1,7 +1,9 @@
--- One row a redeemed payment for Pro (rules E5, E6): which plan it bought and until when Pro runs
---   since. A wallet has Pro until the latest `expires_at` of its rows.
--- Append-only. Written by `POST /billing/pro/check` and `operator deposits assign`, one wallet at a time; read by them and by every Pro view.
--- Duplicates: rows of one (wallet, idempotency_key) are one redemption; the first written wins (FINAL): `version` falls with time.
+-- One row per redeemed payment for Pro (rules E5, E6): the plan that it bought, and until when Pro
+--   runs since then. A wallet has Pro until the latest `expires_at` of its rows. Append-only.
+-- Written by: `POST /billing/pro/check` and `operator deposits assign`, one wallet at a time.
+-- Read by: the same, and every Pro view.
+-- Duplicates: all rows of one (wallet, idempotency_key) are one redemption. The first one written
+--   wins (FINAL), because `version` falls with time.
 CREATE TABLE IF NOT EXISTS subscriptions
 (
     wallet          String COMMENT 'account, see accounts',

@@ -1,6 +1,9 @@
--- One row a deposit that an operator gave to an account (`operator deposits assign`): it is redeemed for that account and purpose, not by a check of the wallet that paid.
--- Append-only. Written before the ledger entry or subscription that follows; read by the checks and by `operator deposits`.
--- Duplicates: rows of one (wallet, purpose, signature) are one assignment, and all say the same: it is looked for before it is written, one wallet at a time (FINAL).
+-- One row per deposit that an operator gave to an account (`operator deposits assign`). It is
+--   redeemed for that account and purpose, and not by a check of the wallet that paid. Append-only.
+-- Written by: `operator deposits assign`, before the ledger entry or subscription that follows.
+-- Read by: the checks and `operator deposits`.
+-- Duplicates: all rows of one (wallet, purpose, signature) are one assignment and are equal
+--   (FINAL). The command looks for an assignment before it writes one, one wallet at a time.
 CREATE TABLE IF NOT EXISTS deposit_assignments
 (
     wallet      String COMMENT 'wallet that paid, as in deposits',

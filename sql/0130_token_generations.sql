@@ -1,10 +1,9 @@
--- One row per use of "sign out everywhere": every dashboard token of the wallet of an earlier
--- generation is revoked (rule E2).
--- Written by the API; read when a process of the API starts, and whenever Redis may have lost
--- entries.
--- Duplicates: of several rows of one `wallet` the latest `forget_at` counts (max): it is the number
--- of the generation.
--- Rows go when every token of an earlier generation has expired.
+-- One row per use of "sign out everywhere". It revokes all dashboard tokens of earlier generations
+--   of the wallet (rule E2).
+-- Written by: the API.
+-- Read by: each process of the API at its start, and whenever Redis may have lost entries.
+-- Duplicates: of all rows of one `wallet` the latest `forget_at` counts (max). It is the number of
+--   the generation. Rows are deleted once every token of an earlier generation has expired.
 CREATE TABLE IF NOT EXISTS token_generations
 (
     wallet    String COMMENT 'base58 address that the tokens name',

@@ -1,8 +1,9 @@
--- One row per security event of an account, or per count of equal ones that strangers can cause:
--- these are counted by wallet, kind, network, hour and process, and the row grows with the count.
--- Written by the API, in batches; read by `GET /me/events`. Never holds a whole client address.
--- Duplicates: of rows of one wallet, time and `id` the one with the highest `count` wins (FINAL).
--- Times in UTC. Rows go after 90 days.
+-- One row per security event of an account. Events that strangers can cause are counted by wallet,
+--   kind, network, hour and process, and have one row per count, which grows.
+-- Written by: the API, in batches.
+-- Read by: `GET /me/events`.
+-- Duplicates: of all rows of one wallet, time and `id` the highest `count` wins (FINAL).
+-- Times are in UTC. Rows are deleted after 90 days. No row has a whole client address.
 CREATE TABLE IF NOT EXISTS account_events
 (
     wallet  String COMMENT 'account, see accounts',

@@ -1,13 +1,12 @@
--- One row per step of an operator command: `started` before it runs, and its result after it.
--- Both have the same `id`. A `started` row without a result: the process ended, or the store did
--- not
--- take the second row.
--- Written by whatever runs the command; read by `operator audit`. Append-only: no row is replaced
--- or
--- deleted, and there is no TTL.
--- Duplicates: rows of one `id` and `result` are equal.
--- Holds no API key and no address of a tracked wallet. Who did it is what the caller's process
--- said.
+-- One row per step of an operator command: `started` before it runs, and its result after it. Both
+--   have the same `id`. If a `started` row has no result, the process ended, or the store did not
+--   take the second row.
+-- Written by: the process that runs the command.
+-- Read by: `operator audit`.
+-- Append-only: no row is replaced or deleted, and there is no TTL.
+-- Duplicates: all rows of one `id` and `result` are equal.
+-- No row has an API key or the address of a tracked wallet. `user` and `uid` are what the caller's
+--   process said.
 CREATE TABLE IF NOT EXISTS operator_actions
 (
     id        String COMMENT 'joins the two rows of one command',

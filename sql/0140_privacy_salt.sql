@@ -1,10 +1,10 @@
--- The PRIVACY_SALT that stored figures and the analyst's views follow. No row, or an empty text:
---   none.
--- Written by: the fold worker at its start when its salt differs, after it has marked every wallet
---   to be folded anew. Read by: the fold worker; the analyst's views, with the rights of their
---   owner.
--- The salt undoes the perturbation, so analysts must not read this table.
--- Duplicates: the row with the highest `version` counts.
+-- One row is the PRIVACY_SALT with which derived figures were computed and which the analyst's
+--   views use. No row, or an empty text, means that there is none. The salt undoes the
+--   perturbation, so analysts must not read this table.
+-- Written by: the fold worker at its start, if its salt differs, after it has marked every wallet
+--   for a refold.
+-- Read by: the fold worker; the analyst's views, with the rights of their owner.
+-- Duplicates: the highest `version` counts.
 CREATE TABLE IF NOT EXISTS privacy_salt
 (
     id UInt8 COMMENT 'Always 1',

@@ -1,14 +1,14 @@
 -- Replaces the views of events of 0014_analyst_views.sql. With PRIVACY_SALT they show what
---   customers are served (rules I2, I2a); without one nothing differs.
--- `noise`, `factor_ppm`, `earlier_seconds` and `perturb` are createPerturb and perturbAmount of
---   pipeline/domain/perturbation.ts: HMAC-SHA-256 over the event key (slot, tx_index, wallet,
+--   customers are served (rules I2, I2a). Without a salt they show the same as before.
+-- `noise`, `factor_ppm`, `earlier_seconds` and `perturb` do what createPerturb and perturbAmount of
+--   pipeline/domain/perturbation.ts do: HMAC-SHA-256 over the event key (slot, tx_index, wallet,
 --   event_index, little-endian). `coarsen` is that of pipeline/domain/coarsen.ts.
 -- The salt is joined as a column. A scalar subquery would make it a constant of the query plan,
 --   which EXPLAIN and error messages may show.
 -- Transfers, balances and fees are coarsened to two digits, SOL prices to three. A fee is not
---   perturbed by the factor of its swap: a well-known fee would tell the factor.
+--   perturbed by the factor of its swap, because a well-known fee would reveal the factor.
 -- `sol_balances` shows only the newest balance of a wallet, as the API does. The times at which a
---   balance changed would name the wallet, however coarse the balance is.
+--   balance changed would identify the wallet, however coarse the balance is.
 CREATE OR REPLACE VIEW {analyst}.swaps
 (
     wallet String COMMENT 'Alias of the wallet, for example W12',

@@ -1,12 +1,13 @@
--- Replaces the views of what FIFO makes of events; see 0141_analyst_served_events.sql. Without a
---   salt nothing differs. With one:
--- Bought lots have the amount and cost of their buy as served. What is left of a lot and what
---   others took from it is perturbed by the factor of the lot, proceeds by that of the sell, and
---   then coarsened to two digits: exact shares would tell how the factors relate, and so average
---   them out. Sums over lots and disposals therefore do not add up exactly.
--- Positions have the sums of trades that holdings serve; their FIFO sums are coarsened.
--- `coverage` is rounded up to the hour, `mints.fetched_at` down: mints are fetched when first
---   traded.
+-- Replaces the views of lots, disposals, positions, first buys, coverage and mints: see
+--   0141_analyst_served_events.sql. Without a salt they show the same as before. With a salt:
+-- Bought lots have the amount and cost of their buy as served. What is left of a lot, and what
+--   other events took from it, is perturbed by the factor of the lot, and proceeds by that of the
+--   sell. Both are then coarsened to two digits, because exact shares would reveal how the factors
+--   relate, and they could then be averaged out. So sums over lots and disposals do not add up
+--   exactly.
+-- Positions have the sums of trades that holdings serve. Their FIFO sums are coarsened.
+-- `coverage` is rounded up to the hour. `mints.fetched_at` is rounded down, because mints are
+--   fetched when they are first traded.
 CREATE OR REPLACE VIEW {analyst}.lots
 (
     wallet String COMMENT 'Alias of the wallet, for example W12',
@@ -129,7 +130,7 @@ FROM positions AS x FINAL
 CROSS JOIN (SELECT argMax(salt, version) AS salt FROM privacy_salt) AS s
 COMMENT 'What each wallet did with each token, one row a wallet and mint';
 
--- Sums of what happened by its served times, coarsened.
+-- Coarsened sums of what had happened by served times.
 CREATE OR REPLACE VIEW {analyst}.positions_at
 DEFINER = CURRENT_USER SQL SECURITY DEFINER
 AS WITH

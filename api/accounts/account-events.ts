@@ -1,11 +1,13 @@
 import { randomInt } from 'node:crypto'
+import { batches } from '../../pipeline/runtime/batches.ts'
 import type { Logger } from '../../pipeline/runtime/logger.ts'
 import { dateTime } from '../../pipeline/store/date-time.ts'
 import type { Row, Store } from '../../pipeline/store/store.ts'
 import { inTime } from '../../pipeline/store/timely-store.ts'
+import { ACCOUNT_WALLETS } from './accounts.ts'
 import { type CountedEvent, EventCounts } from './event-counts.ts'
 
-/** What the owner of an account did, which only they can do. */
+/** Events that only the owner of an account can cause. */
 export type OwnEventKind =
   | 'signed_in'
   | 'signed_out'
@@ -13,7 +15,7 @@ export type OwnEventKind =
   | 'key_created'
   | 'key_rotated'
 
-/** What strangers can do to an account: wrong signatures, and uses of a replaced key. */
+/** Events that strangers can cause: invalid signatures, and uses of a replaced key. */
 export type CountedEventKind = 'sign_in_failed' | 'key_refused'
 
 /** A position in the events of a wallet, which are ordered by time and id. */
@@ -30,9 +32,9 @@ export interface AccountEvent extends EventPosition {
 }
 
 /**
- * Security events of accounts. They are kept in memory and written in batches, so that no request
- * waits for the store or fails because of it: `add` every second, `count` every ten. While the
- * store does not answer, at most `MOST_KEPT` events wait, and the oldest are dropped.
+ * Security events of accounts. They are kept in memory and written in batches: those of `add` every
+ * second, those of `count` every ten. So no request waits for the store, or fails because of it.
+ * While the store does not answer, at most `MOST_KEPT` events wait; the oldest are dropped.
  */
 export class AccountEvents {
   readonly #store: Store
@@ -42,15 +44,15 @@ export class AccountEvents {
   /** Not stored yet, oldest first. */
   #added: CountedEvent[] = []
   readonly #counts = new EventCounts(MOST_COUNTS, newId)
-  /** Wallets among the counted ones that are known to have an account. */
+  /** Wallets of counted events that are known to have an account. */
   #accounts = new Set<string>()
   #timer: NodeJS.Timeout | undefined
   #ticks = 0
   #writing: Promise<void> = Promise.resolve()
-  /** Writes under way and waiting. */
+  /** Writes that run or wait. */
   #writes = 0
 
-  /** `onDropped`: called for each event that is lost because memory for it is bounded. */
+  /** `onDropped` is called for each event that is dropped because the buffer is full. */
   constructor(deps: {
     readonly store: Store
     readonly logger: Logger
@@ -63,7 +65,7 @@ export class AccountEvents {
     this.#onDropped = deps.onDropped
   }
 
-  /** Keeps an event of an account. `network`: see `networkOf`. */
+  /** Adds an event of an account. `network`: see `networkOf`. */
   add(wallet: string, kind: OwnEventKind, network: string): void {
     if (this.#added.length >= MOST_KEPT) {
       this.#added.shift()
@@ -72,15 +74,18 @@ export class AccountEvents {
     this.#added.push({ wallet, kind, network, at: this.#now(), id: newId(), count: 1 })
   }
 
-  /** Counts an event that strangers can cause. Wallets without an account are left out later. */
+  /**
+   * Counts an event that strangers can cause. The writer drops events of wallets without an
+   * account.
+   */
   count(wallet: string, kind: CountedEventKind, network: string): void {
     if (!this.#counts.count(wallet, kind, network, this.#now())) this.#onDropped()
   }
 
   /**
-   * The newest events of a wallet, strictly before a position; null: from the newest on. Events of
-   * this process are among them at once, those of others up to ten seconds later. Rejects with
-   * `unavailable`.
+   * Returns the newest events of a wallet before a position, or from the newest if it is null.
+   * Events of this process are included at once, those of other processes up to ten seconds later.
+   * Rejects with `unavailable`.
    */
   async list(wallet: string, before: EventPosition | null, limit: number): Promise<AccountEvent[]> {
     if (this.#added.some((event) => event.wallet === wallet) || this.#counts.hasUnwritten(wallet))
@@ -103,19 +108,21 @@ export class AccountEvents {
     }, EVERY_MS)
   }
 
-  /** Writes what is not stored yet. */
+  /** Writes the remaining events. */
   async stop(): Promise<void> {
     clearInterval(this.#timer)
     await this.#write(true)
   }
 
-  /** One write at a time; never rejects: what was not stored is kept for the next one. */
+  /**
+   * Runs one write at a time. Never rejects: events that were not stored stay for the next write.
+   */
   #write(withCounts: boolean): Promise<void> {
     const write = async () => {
       try {
         await this.#writeAll(withCounts)
       } catch {
-        this.#logger.debug('events of accounts are not stored, trying again')
+        this.#logger.debug('account events could not be stored; will retry')
       } finally {
         this.#writes--
       }
@@ -135,16 +142,16 @@ export class AccountEvents {
     this.#counts.wrote(counted, this.#now())
   }
 
-  /** Of counted events those of wallets that have an account; the others are forgotten. */
+  /** Returns the events of wallets that have an account, and forgets the counts of all others. */
   async #ofAccounts(events: readonly CountedEvent[]): Promise<CountedEvent[]> {
     const all = [...new Set(events.map(({ wallet }) => wallet))]
     const wallets = all.filter((wallet) => !this.#accounts.has(wallet))
     if (this.#accounts.size > MOST_COUNTS) this.#accounts = new Set()
     const known = new Set(this.#accounts)
-    for (let from = 0; from < wallets.length; from += AT_ONCE) {
+    for (const some of batches(wallets, AT_ONCE)) {
       const rows = await this.#store.query<{ wallet: string }>(
-        'SELECT DISTINCT wallet FROM accounts WHERE wallet IN {wallets:Array(String)}',
-        { wallets: wallets.slice(from, from + AT_ONCE) },
+        `${ACCOUNT_WALLETS} WHERE wallet IN {wallets:Array(String)}`,
+        { wallets: some },
       )
       for (const { wallet } of rows) known.add(wallet)
     }
@@ -162,10 +169,10 @@ function rowOf({ wallet, kind, network, at, id, count }: CountedEvent): Row {
   return { wallet, at: dateTime(at), id, kind, network, count }
 }
 
-/** How long a row is kept: see the table. */
+/** How long the table keeps a row, as `sql/0131_account_events.sql` says. */
 const KEPT_MS = 90 * 86_400_000
 const EVERY_MS = 1000
-/** How long a reader waits for events of this process to be stored. */
+/** How long a reader waits until events of this process are stored. */
 const WAIT_MS = 5000
 const TICKS_OF_COUNTS = 10
 const MOST_KEPT = 10_000

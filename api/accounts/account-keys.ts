@@ -7,11 +7,11 @@ import { hashApiKey } from './api-key.ts'
 import { createKeyCache, type KeyLookUp } from './key-cache.ts'
 import type { KeyUses } from './key-uses.ts'
 
-/** API keys as the middleware asks about them. */
+/** API keys, as the middleware uses them. */
 export interface AccountKeys {
   /** Finds the account of a key through the cache, and records the use. */
   readonly keys: Pick<KeyLookUp, 'accountOf'>
-  /** Counts the refusal of a key for the account that it used to belong to. */
+  /** Counts a refused key for the account that it used to belong to, if it was replaced. */
   onKeyRefused(text: string, network: string): void
 }
 
@@ -36,7 +36,7 @@ export function createAccountKeys(deps: {
   const cache = createKeyCache((hash) => inTime(lookUp(hash), lookUpMs), {
     lookUpsAtOnce,
     now,
-    // While the channel is down, this process does not learn of keys revoked by another one.
+    // While the channel is down, this process does not learn of keys that other processes revoke.
     isTrusted: () => channel.isUp,
   })
   channel.listen({
@@ -47,7 +47,7 @@ export function createAccountKeys(deps: {
     onSuperseded() {},
     onLoggedOut() {},
     onLoggedOutEverywhere() {},
-    // A key that was rotated in the meantime is still cached, or is being looked up.
+    // Keys revoked in the meantime may still be cached, or a look-up of them may be running.
     onBack: () => cache.forgetAll(),
   })
   return {
@@ -65,5 +65,5 @@ export function createAccountKeys(deps: {
   }
 }
 
-/** Replaced keys that a process remembers; the one added first is evicted. */
+/** Replaced keys that a process remembers. The one added first is evicted. */
 const MOST_REPLACED_KEYS = 10_000

@@ -14,16 +14,16 @@ import { Accounts } from './accounts.ts'
 import { hashApiKey, newApiKey, parseApiKey } from './api-key.ts'
 import { createKeyCache } from './key-cache.ts'
 
-/** As the documents give it, for the whole text. */
+/** The expression of the documents, for a whole text. */
 const DOCUMENTED_KEY = /^tw_[1-9A-HJ-NP-Za-km-z]{32,50}$/
-/** The key of the bytes 1 to 32, which nobody has. */
+/** The key of the bytes 1 to 32, which is no account's key. */
 const EXAMPLE_KEY = 'tw_SkB92YpWm4Q2ijQHH34cqbKkCZWszsiQgHVjtNeFF2FUR1nw'
 
 let opened: TestStore
 test.before(async () => {
   opened = await openEmbeddedStore()
 })
-test.after.always(() => opened.drop())
+test.after.always(() => opened.remove())
 
 const aWallet = () => bs58.encode(randomBytes(32)) as Address // 32 bytes
 const parts = () => {
@@ -31,14 +31,14 @@ const parts = () => {
   return { ledger, accounts: new Accounts({ store: opened.store, ledger }) }
 }
 
-/** Written anew from the documented algorithm, as a secret scanner does. */
+/** An independent implementation of the documented algorithm, as a secret scanner has one. */
 const checksumOf = (random: Uint8Array) => {
   const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest()
   return sha256(sha256(Buffer.concat([Buffer.from('tw_'), random]))).subarray(0, 4)
 }
 const keyOf = (...parts: Uint8Array[]) => `tw_${bs58.encode(Buffer.concat(parts))}` as const
 
-test('an API key is tw_ and the base58 of 32 random bytes and their checksum; without one it is an old key (rule E3)', (t) => {
+test('an API key is tw_ and the base58 of 32 random bytes and their checksum; one without a checksum is an old key (rule E3)', (t) => {
   const key = newApiKey()
   t.is(parseApiKey(key), key)
   t.not(newApiKey(), key)
@@ -64,7 +64,7 @@ test('an API key is tw_ and the base58 of 32 random bytes and their checksum; wi
   t.is(parseApiKey(EXAMPLE_KEY), EXAMPLE_KEY)
 })
 
-test('a text that is no API key is none, as is one of which a character was changed', (t) => {
+test('other texts, and a key with one altered character, are not API keys', (t) => {
   const key = newApiKey()
   for (const text of [
     '',
@@ -83,7 +83,7 @@ test('a text that is no API key is none, as is one of which a character was chan
   }
 })
 
-test('the documents tell the form of a key to scanners: expression, example and algorithm', (t) => {
+test('the documents give secret scanners the expression, an example and the algorithm', (t) => {
   const root = join(import.meta.dirname, '../../..')
   const readme = readFileSync(join(root, 'api/accounts/README.md'), 'utf8')
   for (const text of [readme, ABOUT]) {
@@ -93,7 +93,7 @@ test('the documents tell the form of a key to scanners: expression, example and 
   t.true(readme.includes(EXAMPLE_KEY))
 })
 
-test('an account is made once, with its credits; of its key the store knows hash and last four', async (t) => {
+test('an account is created once, with its credits; the store has only the hash and the last four characters of its key', async (t) => {
   const { accounts, ledger } = parts()
   const wallet = aWallet()
   const { apiKey, left } = await accounts.create(wallet, 500)
@@ -112,7 +112,7 @@ test('an account is made once, with its credits; of its key the store knows hash
   t.deepEqual(row, { key_sha256: hashApiKey(apiKey), key_last4: apiKey.slice(-4) })
 })
 
-test('an account whose making was cut short can be made again', async (t) => {
+test('an account whose creation was interrupted can be created again', async (t) => {
   const { ledger } = parts()
   const wallet = aWallet()
   const dying = new Accounts({
@@ -130,7 +130,7 @@ test('an account whose making was cut short can be made again', async (t) => {
   t.is((await accounts.create(wallet, 7)).left, 7)
 })
 
-test('a key is valid until another takes its place, whatever was stored in between (rule E3)', async (t) => {
+test('a key is valid until another replaces it, whatever was stored in between (rule E3)', async (t) => {
   const { accounts } = parts()
   const wallet = aWallet()
   const { apiKey: first } = await accounts.create(wallet, 0)
@@ -141,13 +141,13 @@ test('a key is valid until another takes its place, whatever was stored in betwe
     await Promise.all([first, second].map((one) => accounts.accountOfKey(hashApiKey(one)))),
     [null, wallet],
   )
-  // A process that ended between its two rows gave out a key that never was valid.
+  // A process that ended between its two rows issued a key that never was valid.
   const lost = newApiKey()
   const row = { key_sha256: hashApiKey(lost), wallet, created_at: '2030-01-01 00:00:00' }
   await opened.store.insert('api_keys', [row])
   t.is(await accounts.accountOfKey(hashApiKey(lost)), null)
   t.is(await accounts.accountOfKey(hashApiKey(second)), wallet)
-  // Neither did one that may have lost its turn to another.
+  // Nor does a process that may have lost its lock.
   const require = () => {
     throw new ServiceError('unavailable', 'lost', { retriable: true })
   }
@@ -156,11 +156,11 @@ test('a key is valid until another takes its place, whatever was stored in betwe
   const losing = new Accounts({
     store,
     ledger,
-    turns: { withLock: (_, task) => task({ requireHeld: require }) },
+    locks: { withLock: (_, task) => task({ requireHeld: require }) },
   })
   await t.throwsAsync(losing.rotateKey(wallet), { code: 'unavailable' })
   t.is(await accounts.accountOfKey(hashApiKey(second)), wallet)
-  // One that made the account without a key at the same time changes nothing.
+  // A process that created the account without a key at the same time changes nothing.
   await opened.store.insert('accounts', [{ wallet, created_at: '2030-01-01 00:00:00', version: 0 }])
   t.is(await accounts.accountOfKey(hashApiKey(second)), wallet)
   const since = async (at: number) =>
@@ -168,7 +168,7 @@ test('a key is valid until another takes its place, whatever was stored in betwe
   t.deepEqual([await since(key.rotatedAt ?? 0), await since((key.rotatedAt ?? 0) + 1)], [1, 0])
 })
 
-test('an account is there without a key until its key is asked for; its credits stay', async (t) => {
+test('an account has no key until its key is requested; its credits stay', async (t) => {
   const { accounts, ledger } = parts()
   const wallet = aWallet()
   await Promise.all([
@@ -188,7 +188,7 @@ test('an account is there without a key until its key is asked for; its credits 
   await t.throwsAsync(accounts.create(wallet, 1), { code: 'account_exists' })
 })
 
-test('of keys made at once, in whatever order, exactly one is valid, and everybody knows its last four', async (t) => {
+test('of keys created concurrently, in any order, exactly one is valid, and every caller gets its last four characters', async (t) => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.constantFrom('open', 'rotate', 'ensure'), { minLength: 1, maxLength: 12 }),
@@ -221,7 +221,7 @@ test('of keys made at once, in whatever order, exactly one is valid, and everybo
   )
 })
 
-test('a key is looked up once a while, whoever asks; what is no key never is', async (t) => {
+test('a key is looked up once per interval for all requests; text that is not a key never is', async (t) => {
   const [key, other] = [newApiKey(), newApiKey()]
   const asked: string[] = []
   let now = 0
@@ -244,7 +244,7 @@ test('a key is looked up once a while, whoever asks; what is no key never is', a
   await keys.accountOf(key)
   t.is(asked.length, 4)
   trusted = true
-  // A key that is revoked is none at once, also for who is asking just then.
+  // A revoked key is invalid at once, also for a look-up that is running.
   now = 2000
   const asking = keys.accountOf(key)
   keys.revoke(hashApiKey(key))
@@ -252,7 +252,7 @@ test('a key is looked up once a while, whoever asks; what is no key never is', a
   t.is(asked.length, 5)
 })
 
-test('what was known, or being asked, when all is forgotten is looked up anew', async (t) => {
+test('after the cache is cleared, every key is looked up again, also one whose look-up was running', async (t) => {
   const [known, other] = [newApiKey(), newApiKey()]
   const lookUps: ((account: string | null) => void)[] = []
   let onAsked = () => {}
@@ -264,7 +264,7 @@ test('what was known, or being asked, when all is forgotten is looked up anew', 
       onAsked()
     })
   })
-  /** Asks, and resolves when the store is being asked. */
+  /** Starts a look-up, and resolves when the store gets its query. */
   const ask = async (key: string) => {
     const isAsked = new Promise<void>((resolve) => {
       onAsked = resolve
@@ -287,7 +287,7 @@ test('what was known, or being asked, when all is forgotten is looked up anew', 
   t.deepEqual([await keys.accountOf(known), await keys.accountOf(other)], [null, null])
 })
 
-test('a look-up that fails is not remembered, and memory is bounded', async (t) => {
+test('a failed look-up is not cached, and the cache is bounded', async (t) => {
   let away = true
   let asked = 0
   const keys = createKeyCache(

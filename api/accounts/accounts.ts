@@ -5,7 +5,11 @@ import { dateTime } from '../../pipeline/store/date-time.ts'
 import type { Row, Store } from '../../pipeline/store/store.ts'
 import { type AccountLocks, createAccountLocks, type HeldLock } from '../account-locks.ts'
 import type { Ledger } from '../credits/ledger.ts'
+import { readEntryCredits } from '../credits/ledger-entries.ts'
 import { type ApiKey, hashApiKey, newApiKey } from './api-key.ts'
+
+/** Subquery: the wallets with an account. */
+export const ACCOUNT_WALLETS = 'SELECT DISTINCT wallet FROM accounts'
 
 /** State of an account's API key, as its owner sees it. Times are unix milliseconds. */
 export interface KeyState {
@@ -24,37 +28,37 @@ export interface KeyState {
 export class Accounts {
   readonly #store: Store
   readonly #ledger: Ledger
-  readonly #turns: AccountLocks
+  readonly #locks: AccountLocks
   readonly #now: () => number
   /** Accounts known to exist; none is ever deleted. */
   readonly #ensured = new Set<Address>()
 
-  /** `turns`: locks for changing a key; default: locks of this process. */
+  /** `locks` serialise changes of a key. Default: locks of this process only. */
   constructor(deps: {
     readonly store: Store
     readonly ledger: Ledger
-    readonly turns?: AccountLocks
+    readonly locks?: AccountLocks
     readonly now?: () => number
   }) {
     this.#store = deps.store
     this.#ledger = deps.ledger
-    this.#turns = deps.turns ?? createAccountLocks(null)
+    this.#locks = deps.locks ?? createAccountLocks(null)
     this.#now = deps.now ?? Date.now
   }
 
   /**
-   * Creates an account with its key and first credits, and returns the raw key, which is not
-   * stored. Rejects with `account_exists`.
+   * Creates an account with a key and first credits. Returns the raw key, which is not stored.
+   * Rejects with `account_exists`.
    */
   create(wallet: Address, credits: number): Promise<{ apiKey: ApiKey; left: number }> {
-    return this.#inTurn(wallet, async (turn) => {
+    return this.#withKeyLock(wallet, async (lock) => {
       if ((await this.#read(wallet)) !== null)
-        throw new ServiceError('account_exists', 'this wallet has an account already')
+        throw new ServiceError('account_exists', 'this wallet already has an account')
       const entry = { account: wallet, key: 'created', credits, cause: 'grant' } as const
       const left = credits === 0 ? 0 : await this.#ledger.add({ ...entry, reason: '' })
-      // Last: only now there is an account. What a process leaves that ends before is used by the
-      // next attempt or never.
-      const { apiKey } = await this.#putKey(wallet, null, turn)
+      // Last, because this row creates the account. If the process ends before, the ledger entry is
+      // used by the next attempt or never.
+      const { apiKey } = await this.#putKey(wallet, null, lock)
       return { apiKey, left }
     })
   }
@@ -63,7 +67,7 @@ export class Accounts {
   async ensure(wallet: Address): Promise<void> {
     if (this.#ensured.has(wallet)) return
     if (!(await this.exists(wallet))) {
-      // Version 0: whatever else makes or changes the account at the same time wins.
+      // Version 0, so that any concurrent change of the account wins.
       const created_at = dateTime(this.#now())
       await this.#store.insert('accounts', [{ wallet, created_at, version: 0 }])
     }
@@ -76,37 +80,37 @@ export class Accounts {
   }
 
   /**
-   * Returns the key of a wallet's account, and creates account and key if missing. `apiKey` is the
-   * raw key for the caller that created it, and null for all later ones.
+   * Returns the key of a wallet's account, and creates the account and the key if missing. `apiKey`
+   * is the raw key for the call that created it, and null for every later call.
    */
   async openKey(wallet: Address): Promise<{ apiKey: ApiKey | null; key: KeyState }> {
     const known = stateOf(await this.#read(wallet))
     if (known !== null) return { apiKey: null, key: known }
-    return this.#inTurn(wallet, async (turn) => {
+    return this.#withKeyLock(wallet, async (lock) => {
       const account = await this.#read(wallet)
       const key = stateOf(account)
-      return key === null ? this.#putKey(wallet, account, turn) : { apiKey: null, key }
+      return key === null ? this.#putKey(wallet, account, lock) : { apiKey: null, key }
     })
   }
 
   /**
-   * Replaces the key and returns the hash of the old one (null if there was none). The store
-   * refuses the old key from then on; caches must be told.
+   * Replaces the key and returns the hash of the old one (null if there was none). From then on the
+   * store refuses the old key. The caller announces it to the caches.
    */
   rotateKey(
     wallet: Address,
   ): Promise<{ apiKey: ApiKey; key: KeyState; revokedSha256: string | null }> {
-    return this.#inTurn(wallet, async (turn) => {
+    return this.#withKeyLock(wallet, async (lock) => {
       const account = await this.#read(wallet)
-      const put = await this.#putKey(wallet, account, turn)
+      const put = await this.#putKey(wallet, account, lock)
       return { ...put, revokedSha256: account?.key_sha256 || null }
     })
   }
 
   /**
-   * Adds credits by an operator's decision (or subtracts, if negative), once per key. Returns the
-   * credits left, or null if the entry is written but the meter, which does not answer, learns of
-   * it later. Rejects with `account_not_found`, and with `invalid_argument` for a key used with
+   * Adds credits by an operator's decision, or subtracts them if negative, once per key. Returns
+   * the credits left, or null if the entry is stored but the meter does not answer and learns of it
+   * later. Rejects with `account_not_found`, and with `invalid_argument` for a key used with
    * another sum or for more credits than are left. Credits that the account spends between check
    * and entry are not considered. Subtracting needs the meter.
    */
@@ -118,25 +122,25 @@ export class Accounts {
   ): Promise<number | null> {
     if (!(await this.exists(wallet)))
       throw new ServiceError('account_not_found', 'this wallet has no account')
-    const [done] = await this.#store.query<{ credits: string }>(
-      `SELECT credits FROM ledger_entries WHERE wallet = {wallet:String} AND idempotency_key = {key:String} LIMIT 1`,
-      { wallet, key },
-    )
-    if (done !== undefined && Number(done.credits) !== credits)
-      throw new ServiceError('invalid_argument', `--key: was used for ${done.credits} credits`)
+    const done = await readEntryCredits(this.#store, wallet, key)
+    if (done !== null && done !== credits)
+      throw new ServiceError('invalid_argument', `--key: already used for ${done} credits`)
     const append = () =>
       this.#ledger.append(wallet, [{ key, credits, cause: 'adjustment', reason }])
-    if (done === undefined && credits >= 0) await append()
-    if (done === undefined && credits < 0)
-      await this.#turns.withLock(`adjust:${wallet}`, async (turn) => {
+    if (done === null && credits >= 0) await append()
+    if (done === null && credits < 0)
+      await this.#locks.withLock(`adjust:${wallet}`, async (lock) => {
         await this.#requireLeft(wallet, -credits)
-        turn.requireHeld()
+        lock.requireHeld()
         await append()
       })
-    return this.#ledger.tell(wallet).catch(() => null)
+    return this.#ledger.updateMeter(wallet).catch(() => null)
   }
 
-  /** Returns accounts whose key was rotated since a time (unix milliseconds), and when last. */
+  /**
+   * Returns the accounts whose key was rotated after a time, with the last rotation (unix
+   * milliseconds).
+   */
   async revokedSince(unixMs: number): Promise<{ account: string; at: number }[]> {
     const rows = await this.#store.query<{ wallet: string; at: string }>(
       `SELECT wallet, toUnixTimestamp64Milli(assumeNotNull(key_rotated_at)) AS at FROM accounts FINAL
@@ -147,8 +151,8 @@ export class Accounts {
   }
 
   /**
-   * Returns the account of a valid key, by hash; null if unknown or replaced. `onReplaced` gets the
-   * account of a replaced key.
+   * Returns the account of a valid key, by hash, or null if the key is unknown or replaced.
+   * `onReplaced` gets the account of a replaced key.
    */
   async accountOfKey(
     keySha256: string,
@@ -165,18 +169,18 @@ export class Accounts {
     return null
   }
 
-  /** Rejects when fewer credits are left, not counting those reserved by feed connections. */
+  /** Rejects when fewer credits are left. Credits reserved by feed connections do not count. */
   async #requireLeft(wallet: Address, credits: number): Promise<void> {
-    const left = Math.max(0, await this.#ledger.tell(wallet))
+    const left = Math.max(0, await this.#ledger.updateMeter(wallet))
     if (left >= credits) return
     throw new ServiceError(
       'invalid_argument',
-      `--credits: ${left} ${left === 1 ? 'is' : 'are'} left to take away; what connections of the feed hold comes back when they end`,
+      `--credits: ${left} ${left === 1 ? 'is' : 'are'} left to subtract; credits reserved by feed connections return when they close`,
     )
   }
 
-  #inTurn<T>(wallet: Address, task: (turn: HeldLock) => Promise<T>): Promise<T> {
-    return this.#turns.withLock(`key:${wallet}`, task)
+  #withKeyLock<T>(wallet: Address, task: (lock: HeldLock) => Promise<T>): Promise<T> {
+    return this.#locks.withLock(`key:${wallet}`, task)
   }
 
   async #read(wallet: Address): Promise<AccountRow | null> {
@@ -189,11 +193,11 @@ export class Accounts {
     return row ?? null
   }
 
-  /** One row makes the new key valid and the old one invalid. */
+  /** A single row makes the new key valid and the old one invalid. */
   async #putKey(
     wallet: Address,
     account: AccountRow | null,
-    turn: HeldLock,
+    lock: HeldLock,
   ): Promise<{ apiKey: ApiKey; key: KeyState }> {
     const apiKey = newApiKey()
     const now = this.#now()
@@ -214,7 +218,7 @@ export class Accounts {
       version: Math.max(now, Number(account?.version ?? 0) + 1),
     }
     await this.#store.insert('api_keys', [{ key_sha256, wallet, created_at: dateTime(now) }])
-    turn.requireHeld()
+    lock.requireHeld()
     await this.#store.insert('accounts', [row])
     return { apiKey, key }
   }
@@ -238,7 +242,7 @@ function stateOf(account: AccountRow | null): KeyState | null {
   }
 }
 
-/** In constant time, though who could choose a hash would know its key. */
+/** In constant time, as a precaution: an attacker needs the key to choose its hash. */
 function isSameHash(one: string, other: string): boolean {
   const [a, b] = [Buffer.from(one), Buffer.from(other)]
   return a.length === b.length && timingSafeEqual(a, b)

@@ -2,21 +2,20 @@ import { hash, randomBytes } from 'node:crypto'
 import { decodeBase58, encodeBase58 } from '../../pipeline/domain/base58.ts'
 
 /**
- * A raw API key: `tw_` and the base58 of 32 random bytes and their checksum. Keys that were made
- * before there was a checksum have the 32 bytes alone, and stay valid. Shown once, never stored
- * (rule E3).
+ * A raw API key: `tw_` and the base58 of 32 random bytes and their checksum. Older keys have no
+ * checksum and stay valid. A raw key is shown once and never stored (rule E3).
  */
 export type ApiKey = `tw_${string}`
 
-/** Makes a key that nobody can guess. */
+/** Makes a key from 32 bytes of the system's random generator. */
 export function newApiKey(): ApiKey {
   const random = randomBytes(RANDOM_BYTES)
   return `${PREFIX}${encodeBase58(Buffer.concat([random, checksum(random)]))}`
 }
 
 /**
- * Reads text as an API key. Returns null for text that cannot be one, also when its checksum does
- * not hold, so that nothing is looked up for it.
+ * Parses text as an API key. Returns null for text that cannot be a key, including a wrong
+ * checksum. So such text needs no look-up.
  */
 export function parseApiKey(text: string): ApiKey | null {
   const body = /^tw_([1-9A-HJ-NP-Za-km-z]{32,50})$/.exec(text)?.[1] ?? ''
@@ -37,7 +36,7 @@ export function hashApiKey(key: string): string {
   return hash('sha256', key, 'hex')
 }
 
-/** Of Base58Check, with the prefix of the text in the place of a version byte. */
+/** The checksum of Base58Check, with the prefix `tw_` in place of the version byte. */
 function checksum(random: Uint8Array): Buffer {
   const once = hash('sha256', Buffer.concat([Buffer.from(PREFIX), random]), 'buffer')
   return hash('sha256', once, 'buffer').subarray(0, CHECKSUM_BYTES)

@@ -1,10 +1,10 @@
-/** An event that strangers can cause, counted for one wallet, kind, network and hour. */
+/** Count of an event that strangers can cause, by wallet, kind, network and hour. */
 export interface CountedEvent {
   readonly wallet: string
   readonly kind: string
-  /** `other`: one of the networks beyond the first `NETWORKS_AN_HOUR`. */
+  /** `other` stands for all networks after the first `NETWORKS_AN_HOUR`. */
   readonly network: string
-  /** When it was counted first, unix milliseconds. */
+  /** When the first event was counted, in unix milliseconds. */
   readonly at: number
   readonly id: number
   count: number
@@ -15,8 +15,8 @@ interface Entry extends CountedEvent {
 }
 
 /**
- * Counts in memory of one process. An hour of one wallet and kind has at most `NETWORKS_AN_HOUR`
- * networks and `other`; there are at most `limit` counts in all.
+ * Counts in memory of one process. For each wallet, kind and hour there are at most
+ * `NETWORKS_AN_HOUR` networks and `other`. There are at most `limit` counts in all.
  */
 export class EventCounts {
   readonly #limit: number
@@ -30,7 +30,10 @@ export class EventCounts {
     this.#newId = newId
   }
 
-  /** Counts one event at `at`, unix milliseconds; false when there is no room for another count. */
+  /**
+   * Counts one event at `at` (unix milliseconds). Returns false if there is no room for a new
+   * count.
+   */
   count(wallet: string, kind: string, from: string, at: number): boolean {
     const hour = Math.floor(at / HOUR_MS)
     const key = `${wallet} ${kind} ${hour}`
@@ -50,7 +53,7 @@ export class EventCounts {
     return true
   }
 
-  /** Counts that grew since they were written, as they are now. */
+  /** Returns the counts that grew since they were last written. */
   unwritten(): CountedEvent[] {
     return [...this.#hours.values()]
       .flatMap(({ networks }) => [...networks.values()])
@@ -65,7 +68,7 @@ export class EventCounts {
     return false
   }
 
-  /** What `unwritten` gave is stored; counts of hours before `now` are forgotten. */
+  /** Marks events of `unwritten` as stored, and forgets stored counts of hours before `now`. */
   wrote(events: readonly CountedEvent[], now: number): void {
     for (const { wallet, kind, network, at, count } of events) {
       const key = `${wallet} ${kind} ${Math.floor(at / HOUR_MS)}`
@@ -75,7 +78,7 @@ export class EventCounts {
     this.#forgetWritten(Math.floor(now / HOUR_MS))
   }
 
-  /** Forgets every count of these wallets. */
+  /** Forgets all counts of these wallets. */
   forget(wallets: ReadonlySet<string>): void {
     for (const [key, { networks }] of this.#hours) {
       const [wallet = ''] = key.split(' ')
@@ -96,6 +99,9 @@ export class EventCounts {
   }
 }
 
-/** Networks of one wallet and kind that an hour names; what comes from more is `other`. */
+/**
+ * Networks that are counted separately per wallet, kind and hour. Further networks count as
+ * `other`.
+ */
 export const NETWORKS_AN_HOUR = 20
 const HOUR_MS = 3600_000

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { hashApiKey, parseApiKey } from './api-key.ts'
@@ -6,16 +7,16 @@ import { hashApiKey, parseApiKey } from './api-key.ts'
 export interface KeyLookUp {
   /**
    * Returns the account of the key, or null if the text is not a valid key. Rejects with
-   * `unavailable` if the store does not answer, and as `options` say.
+   * `unavailable` if the store does not answer, and with the refusals of `options`.
    */
   accountOf(text: string, options?: LookUpOptions): Promise<string | null>
-  /** Marks a key, by its hash, as revoked, even if a look-up of it is under way. */
+  /** Marks a key, by its hash, as revoked, even if a look-up of it is running. */
   revoke(keySha256: string): void
   /** Clears the cache: revocations may have been missed. */
   forgetAll(): void
 }
 
-/** What a look-up waits for, and the budget that it counts against. Cached keys need neither. */
+/** What a look-up waits for, and the budget that it counts against. A cached key needs neither. */
 export interface LookUpOptions {
   /** The rate limit. */
   readonly before?: Promise<void> | undefined
@@ -30,10 +31,20 @@ export interface FailureBudget {
   count(): Promise<void>
 }
 
+/** Options of a key cache, in addition to those of its look-ups. */
+export interface KeyCacheOptions {
+  readonly ttlMs?: number
+  readonly size?: number
+  readonly lookUpsAtOnce?: number
+  readonly now?: () => number
+  /** Whether revocations by other processes arrive; if not, every key is looked up. */
+  readonly isTrusted?: () => boolean
+}
+
 /**
- * Creates a cache of valid keys by hash: each for `ttlMs`, at most `size`, the one looked up
- * longest ago evicted first. Invalid keys are not cached. Concurrent requests with one key share
- * one look-up.
+ * Creates a cache of valid keys by hash. It keeps each key for `ttlMs`, and at most `size` keys;
+ * the one looked up longest ago is evicted first. Invalid keys are not cached. Concurrent requests
+ * with one key share one look-up.
  *
  * A key that was valid at its last look-up is looked up at once. Unknown keys may be guesses: at
  * most `lookUpsAtOnce` of them are looked up at the same time, and at most `WAITING_EACH` times as
@@ -41,23 +52,15 @@ export interface FailureBudget {
  */
 export function createKeyCache(
   lookUp: (keySha256: string) => Promise<string | null>,
-  options: {
-    readonly ttlMs?: number
-    readonly size?: number
-    readonly lookUpsAtOnce?: number
-    readonly now?: () => number
-    /** Whether revocations by other processes arrive; if not, every key is looked up. */
-    readonly isTrusted?: () => boolean
-  } = {},
+  options: KeyCacheOptions = {},
 ): KeyLookUp {
   const { ttlMs = 5000, size = 10_000, now = Date.now, isTrusted = () => true } = options
-  const { lookUpsAtOnce = 4 } = options
-  /** Revoked keys, kept for as long as an earlier look-up may be under way. */
+  /** Revoked keys, kept for as long as an earlier look-up may still run. */
   const revoked = new Map<string, number>()
   /** Keys that were valid at their last look-up, expired ones included. */
-  const known = new Map<string, { account: string; expires: number }>()
+  const known = new LRUCache<string, { readonly account: string; expires: number }>({ max: size })
   const asking = new Map<string, Promise<string | null>>()
-  const unknownKeys = pLimit(lookUpsAtOnce)
+  const askUnknown = limitLookUps(askAndCount, options.lookUpsAtOnce ?? 4)
   /** How often the cache was cleared. */
   let times = 0
 
@@ -65,38 +68,23 @@ export function createKeyCache(
     const before = times
     const account = await lookUp(hash)
     if (!asking.has(hash) || times !== before) return account
-    known.delete(hash)
-    if (account === null) return null
-    const [oldest] = known.size >= size ? known.keys() : []
-    if (oldest !== undefined) known.delete(oldest)
-    known.set(hash, { account, expires: now() + ttlMs })
+    if (account === null) known.delete(hash)
+    else known.set(hash, { account, expires: now() + ttlMs })
     return account
   }
 
-  /** An invalid key is counted before the next one is looked up, which may then be refused. */
+  /** An invalid key is counted before the next look-up starts, which may then be refused. */
   async function askAndCount(hash: string, budget: FailureBudget): Promise<string | null> {
     const account = await ask(hash)
     if (account === null) await budget.count()
     return account
   }
 
-  async function askUnknown(hash: string, budget: FailureBudget): Promise<string | null> {
-    budget.require()
-    if (unknownKeys.pendingCount >= WAITING_EACH * lookUpsAtOnce)
-      throw new ServiceError('unavailable', 'too many unknown keys are to be looked up', {
-        retriable: true,
-      })
-    return unknownKeys(() => {
-      budget.require() // those before it in the queue may have used it up
-      return askAndCount(hash, budget)
-    })
-  }
-
   return {
     async accountOf(text, { before, budget = NO_BUDGET } = {}) {
       const hash = hashApiKey(text)
       if (revoked.has(hash)) return null
-      const found = known.get(hash)
+      const found = known.peek(hash)
       if (found !== undefined && found.expires > now() && isTrusted()) return found.account
       if (parseApiKey(text) === null) return null
       await before
@@ -111,15 +99,34 @@ export function createKeyCache(
     },
     revoke(keySha256) {
       known.delete(keySha256)
-      asking.delete(keySha256) // what is being asked now may be the answer of before
+      asking.delete(keySha256) // a running look-up may have read the state before the revocation
       for (const [hash, at] of revoked) if (now() - at > REVOKED_MS) revoked.delete(hash)
       revoked.set(keySha256, now())
     },
     forgetAll() {
       times++
-      for (const [hash, { account }] of known) known.set(hash, { account, expires: 0 })
+      for (const key of known.values()) key.expires = 0
       asking.clear()
     },
+  }
+}
+
+/** Returns `ask` with at most `atOnce` calls at a time, and a bounded queue of waiting ones. */
+function limitLookUps(
+  ask: (hash: string, budget: FailureBudget) => Promise<string | null>,
+  atOnce: number,
+): typeof ask {
+  const limit = pLimit(atOnce)
+  return async (hash, budget) => {
+    budget.require()
+    if (limit.pendingCount >= WAITING_EACH * atOnce)
+      throw new ServiceError('unavailable', 'too many look-ups of unknown keys are waiting', {
+        retriable: true,
+      })
+    return limit(() => {
+      budget.require() // earlier look-ups may have used it up
+      return ask(hash, budget)
+    })
   }
 }
 

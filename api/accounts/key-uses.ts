@@ -4,14 +4,14 @@ import type { Store } from '../../pipeline/store/store.ts'
 import type { Account } from '../credits/meter.ts'
 
 /**
- * When accounts last used their keys: kept in memory, and written every ten seconds for those that
- * were seen in them, never for a request.
+ * When each account last used its key. Uses are kept in memory and written every ten seconds, never
+ * during a request.
  */
 export class KeyUses {
   readonly #store: Store
   readonly #logger: Logger
   readonly #now: () => number
-  /** Not written yet: account to unix milliseconds. */
+  /** Uses not written yet: account to unix milliseconds. */
   #seen = new Map<Account, number>()
   #timer: NodeJS.Timeout | undefined
   #writing: Promise<void> = Promise.resolve()
@@ -27,13 +27,13 @@ export class KeyUses {
   }
 
   mark(account: Account): void {
-    // Beyond the bound it is forgotten when others were used: the store is away, and memory has an
-    // end.
+    // At the bound, uses of further accounts are dropped: the store is down, and memory is bounded.
     if (this.#seen.size < MOST || this.#seen.has(account)) this.#seen.set(account, this.#now())
   }
 
   /**
-   * Unix milliseconds; null when it never was. Uses in other processes may be ten seconds behind.
+   * Returns unix milliseconds, or null if the key was never used. Uses in other processes may
+   * arrive ten seconds late.
    */
   async lastUsed(account: Account): Promise<number | null> {
     const [row] = await this.#store.query<{ at: string }>(
@@ -49,7 +49,7 @@ export class KeyUses {
     }, EVERY_MS)
   }
 
-  /** Writes what is left to write. */
+  /** Writes the remaining uses. */
   async stop(): Promise<void> {
     clearInterval(this.#timer)
     await this.#writing
@@ -62,11 +62,11 @@ export class KeyUses {
     try {
       const rows = seen.map(([wallet, at]) => ({ wallet, used_at: dateTime(at) }))
       await this.#store.insert('key_uses', rows)
-      // Until then whoever asks is told from here.
+      // Until they are stored, reads are answered from memory.
       for (const [account, at] of seen)
         if (this.#seen.get(account) === at) this.#seen.delete(account)
     } catch {
-      this.#logger.warn('uses of keys are not written, trying again')
+      this.#logger.warn('key uses could not be stored; will retry')
     }
   }
 }

@@ -19,7 +19,7 @@ import { logIn, newWallet } from '../testing/a-wallet.ts'
 import { ask } from '../testing/ask.ts'
 import { forwardTo } from '../testing/forwarder.ts'
 import { openEmbeddedStore, type TestStore } from '../testing/open-stores.ts'
-import { markStored, trackWallets } from '../testing/rows.ts'
+import { insertWallets, markStored } from '../testing/rows.ts'
 import { startApi, type TestApi } from '../testing/start-api.ts'
 import { connect } from '../testing/start-feed.ts'
 
@@ -40,7 +40,7 @@ let logged = ''
 
 test.before(async () => {
   opened = await openEmbeddedStore()
-  await trackWallets(opened.store, 3)
+  await insertWallets(opened.store, 3)
   await markStored(opened.store, 100)
   store = {
     ...opened.store,
@@ -60,7 +60,7 @@ test.before(async () => {
 })
 test.after.always(async () => {
   await api.close()
-  await opened.drop()
+  await opened.remove()
 })
 
 const me = (token: string, of: TestApi = api) => ask(of, '/me/api', token)
@@ -71,7 +71,7 @@ const wallets = async (key: unknown, of: TestApi = api) =>
 const RAW = /^tw_[1-9A-HJ-NP-Za-km-z]{36,50}$/
 
 test.serial(
-  'the first call makes account and key and shows the key, this once; a rotation shows another and ends it',
+  'the first call creates account and key and shows the key once; a rotation shows another and invalidates the first',
   async (t) => {
     const wallet = newWallet()
     const token = await logIn(api, wallet)
@@ -117,13 +117,13 @@ test.serial(
       balance_credits: 8,
       last_used_at: 1_790_000_120,
     })
-    // Another login of the wallet finds the same account.
+    // Another login of the wallet gets the same account.
     t.is((await me(await logIn(api, wallet))).body.api_key_last4, after.api_key_last4)
   },
 )
 
 test.serial(
-  'of thirty first calls at once one is shown the key, and it is the one that is valid',
+  'of thirty concurrent first calls one gets the key, and that key is valid',
   async (t) => {
     const token = await api.token(newWallet().address)
     const answers = await Promise.all(Array.from({ length: 30 }, () => me(token)))
@@ -136,7 +136,7 @@ test.serial(
 )
 
 test.serial(
-  'of ten rotations at once the last is valid; a rotation without a key makes the first',
+  'of ten concurrent rotations the last key is valid; a rotation without a key creates the first',
   async (t) => {
     const token = await api.token(newWallet().address)
     const first = await rotate(token)
@@ -151,7 +151,7 @@ test.serial(
 )
 
 test.serial(
-  'a rotation ends what came with the old key at once: cached calls and sockets, in every process',
+  'a rotation ends the old key at once, in every process: cached calls and sockets',
   async (t) => {
     const channel = createMemoryChannel()
     const [one, two] = [await startApi(store, { channel }), await startApi(store, { channel })]
@@ -174,62 +174,62 @@ test.serial(
   },
 )
 
-test.serial('a rotation that a process could not hear of ends the old key there too', async (t) => {
-  const heard: AccountListener[] = []
-  let isUp = true
-  const deaf: AccountChannel = {
-    ...createMemoryChannel(),
-    get isUp() {
-      return isUp
-    },
-    listen: (news) => void heard.push(news),
-  }
-  const [one, two] = [await startApi(store), await startApi(store, { channel: deaf })]
-  const wallet = newWallet()
-  const token = await one.token(wallet.address)
-  const key = (await me(token, one)).body.api_key
-  t.is(await wallets(key, two), 402)
-  isUp = false
-  t.is((await rotate(token, one)).status, 200)
-  isUp = true
-  for (const news of heard) news.onBack(clock.now)
-  t.is(await wallets(key, two), 401)
-  await Promise.all([one.close(), two.close()])
-})
-
 test.serial(
-  'a rotation of which others may not have heard shows no key, as if its process had ended; the next one shows one',
+  'a rotation ends the old key also in a process that missed the announcement',
   async (t) => {
-    let isAway = true
-    const memory = createMemoryChannel()
-    const channel: AccountChannel = {
-      ...memory,
-      async rotated(account, keySha256) {
-        await memory.rotated(account, keySha256)
-        if (isAway) throw new ServiceError('unavailable', 'away', { retriable: true })
+    const heard: AccountListener[] = []
+    let isUp = true
+    const deaf: AccountChannel = {
+      ...createMemoryChannel(),
+      get isUp() {
+        return isUp
       },
+      listen: (news) => void heard.push(news),
     }
-    const one = await startApi(store, { channel })
-    const token = await one.token(newWallet().address)
+    const [one, two] = [await startApi(store), await startApi(store, { channel: deaf })]
+    const wallet = newWallet()
+    const token = await one.token(wallet.address)
     const key = (await me(token, one)).body.api_key
-    t.is(await wallets(key, one), 402)
-    const lost = await rotate(token, one)
-    t.like(lost, { status: 503, body: { code: 'unavailable', api_key: undefined } })
-    t.is(await wallets(key, one), 401)
-    const account = (await me(token, one)).body
-    t.is(account.api_key, null)
-    t.not(account.api_key_last4, String(key).slice(-4))
-    isAway = false
-    const next = await rotate(token, one)
-    t.is(next.status, 200)
-    t.is(await wallets(next.body.api_key, one), 402)
-    await one.close()
+    t.is(await wallets(key, two), 402)
+    isUp = false
+    t.is((await rotate(token, one)).status, 200)
+    isUp = true
+    for (const news of heard) news.onBack(clock.now)
+    t.is(await wallets(key, two), 401)
+    await Promise.all([one.close(), two.close()])
   },
 )
 
+test.serial('a rotation that could not be announced shows no key; the next one does', async (t) => {
+  let isAway = true
+  const memory = createMemoryChannel()
+  const channel: AccountChannel = {
+    ...memory,
+    async rotated(account, keySha256) {
+      await memory.rotated(account, keySha256)
+      if (isAway) throw new ServiceError('unavailable', 'away', { retriable: true })
+    },
+  }
+  const one = await startApi(store, { channel })
+  const token = await one.token(newWallet().address)
+  const key = (await me(token, one)).body.api_key
+  t.is(await wallets(key, one), 402)
+  const lost = await rotate(token, one)
+  t.like(lost, { status: 503, body: { code: 'unavailable', api_key: undefined } })
+  t.is(await wallets(key, one), 401)
+  const account = (await me(token, one)).body
+  t.is(account.api_key, null)
+  t.not(account.api_key_last4, String(key).slice(-4))
+  isAway = false
+  const next = await rotate(token, one)
+  t.is(next.status, 200)
+  t.is(await wallets(next.body.api_key, one), 402)
+  await one.close()
+})
+
 const onRedis = REDIS_URL ? test.serial : test.serial.skip
 onRedis(
-  'with Redis between them, two processes make one first key and end each other’s sockets',
+  'two processes on one Redis create one first key and close each other’s sockets',
   async (t) => {
     const logger = createLogger('silent')
     const url = new URL(REDIS_URL ?? '')
@@ -268,7 +268,7 @@ onRedis(
     t.is(shown.length, 1)
     const key = String(shown[0])
     await one.accounts.adjust(wallet.address, 100, 'test', 'one')
-    // Each meter is of its own here: the second process learns of the credits when it loads the
+    // Each process has its own meter here: the second one learns of the credits when it loads the
     // account.
     const socket = await connect(`${one.url.replace('http', 'ws')}/ws`, key)
     t.is(await wallets(key, one), 200)
@@ -276,7 +276,7 @@ onRedis(
     t.is(await socket.closed, 1008)
     t.deepEqual(socket.received.at(-1), { type: 'key_rotated' })
     t.deepEqual([await wallets(key, one), await wallets(key, two)], [401, 401])
-    // A logout holds in the other process too.
+    // A logout takes effect in the other process too.
     t.is((await ask(one, '/auth/logout', token, { method: 'POST' })).status, 204)
     t.is((await me(token, two)).status, 401)
     await one.close()
@@ -285,7 +285,7 @@ onRedis(
 )
 
 test.serial(
-  'uses of keys are written once in a while, not for a request, and outlive the process',
+  'key uses are written every ten seconds, not during a request, and survive the process',
   async (t) => {
     const used = await startApi(store, { now: () => clock.now })
     const wallet = newWallet()
@@ -305,7 +305,7 @@ test.serial(
 )
 
 test.serial(
-  'usage is told by hour or day from the ledger, newest first, each entry once; nobody else’s, and no top-up',
+  'usage comes from the ledger by hour or day, newest first, each entry once, without other accounts and top-ups',
   async (t) => {
     const now = Date.UTC(2026, 10, 21, 12, 30)
     const hour = 3600_000
@@ -365,7 +365,7 @@ test.serial(
   },
 )
 
-test.serial('while the store is away nothing is made and nothing is shown', async (t) => {
+test.serial('while the store is down no key is created or shown', async (t) => {
   let isAway = false
   const away = await startApi({
     ...opened.store,
@@ -383,7 +383,7 @@ test.serial('while the store is away nothing is made and nothing is shown', asyn
   await away.close()
 })
 
-test.serial('a key is in one answer and nowhere else', async (t) => {
+test.serial('a key appears in one answer and nowhere else', async (t) => {
   const token = await api.token(newWallet().address)
   const keys = [String((await me(token)).body.api_key), String((await rotate(token)).body.api_key)]
   for (const key of keys) {
@@ -400,7 +400,7 @@ test.serial('a key is in one answer and nowhere else', async (t) => {
     t.false(outside.some((text) => text.includes(secret)))
 })
 
-onRedis('a turn lasts as long as its task, which may wait long for the store', async (t) => {
+onRedis('a lock is held as long as its task, which may wait long for the store', async (t) => {
   const redis = await connectRedis(new URL(REDIS_URL ?? ''), createLogger('silent'))
   t.teardown(() => redis.disconnect())
   const heldMs = 400
@@ -410,7 +410,7 @@ onRedis('a turn lasts as long as its task, which may wait long for the store', a
   let second = Promise.resolve()
   await one.withLock(account, async () => {
     second = two.withLock(account, async () => void ended.push('second'))
-    // There is more time left than before: at the beginning, then each time that it is held on.
+    // The time to live rises: when the lock is taken, then at each renewal.
     for (let rises = 0, before = 0; rises < 6; ) {
       const left = await redis.pttl(`tw:turn:${account}`)
       if (left < 0) {
@@ -426,7 +426,7 @@ onRedis('a turn lasts as long as its task, which may wait long for the store', a
   t.deepEqual(ended, ['first', 'second'])
 })
 
-onRedis('who may have lost a turn writes nothing more', async (t) => {
+onRedis('a task that may have lost its lock writes nothing more', async (t) => {
   const way = await forwardTo(new URL(REDIS_URL ?? ''))
   const [mine, other] = await Promise.all(
     [way.url, new URL(REDIS_URL ?? '')].map((url) => connectRedis(url, createLogger('silent'))),
@@ -438,32 +438,32 @@ onRedis('who may have lost a turn writes nothing more', async (t) => {
   })
   const account = randomBytes(8).toString('hex')
   const key = `tw:turn:${account}`
-  const isLost = (turn: HeldLock) => {
+  const isLost = (lock: HeldLock) => {
     try {
-      turn.requireHeld()
+      lock.requireHeld()
       return false
     } catch (error) {
       t.like(error, { code: 'unavailable' })
       return true
     }
   }
-  const lost = async (turn: HeldLock) => {
-    while (!isLost(turn)) await new Promise((resolve) => setImmediate(resolve))
+  const lost = async (lock: HeldLock) => {
+    while (!isLost(lock)) await new Promise((resolve) => setImmediate(resolve))
   }
-  const turns = createAccountLocks(mine!, 400)
-  await turns.withLock(account, async (turn) => {
-    t.false(isLost(turn))
-    // Somebody else has it.
+  const locks = createAccountLocks(mine!, 400)
+  await locks.withLock(account, async (lock) => {
+    t.false(isLost(lock))
+    // Another process holds it.
     await other!.set(key, 'another')
-    await lost(turn)
+    await lost(lock)
   })
   t.is(await other!.get(key), 'another')
   await other!.del(key)
-  await turns.withLock(account, async (turn) => {
-    t.false(isLost(turn))
-    // Nobody else, as far as can be known.
+  await locks.withLock(account, async (lock) => {
+    t.false(isLost(lock))
+    // Nobody else holds it, as far as this process can know.
     way.open(false)
-    await lost(turn)
+    await lost(lock)
   })
   way.open(true)
   await other!.del(key)

@@ -14,7 +14,7 @@ import { EventCounts } from './event-counts.ts'
 import { networkOf } from './network-of.ts'
 
 /*
- * `GET /me/events` over HTTP: what a customer is told of sign-ins, keys and failed attempts.
+ * `GET /me/events` over HTTP: sign-ins, keys and failed attempts.
  */
 
 const T = Math.floor(Date.now() / 3600_000) * 3600 - 36_000
@@ -37,10 +37,10 @@ test.before(async () => {
 })
 test.after.always(async () => {
   await api.close()
-  await opened.drop()
+  await opened.remove()
 })
 
-/** Asks as a client at an address does. */
+/** Headers of a client at an address. */
 const from = (address: string) => ({
   get: (path: string, bearer: string) =>
     ask(api, path, bearer, { headers: { 'x-forwarded-for': address } }),
@@ -63,7 +63,7 @@ const away = from('2001:db8:1:2::3')
 const stranger = newWallet()
 const events = async (token: string, query = '') =>
   (await home.get(`/me/events${query}`, token)).body
-/** A second later. */
+/** Advances the clock by a second. */
 const next = () => {
   clock.now += 1000
 }
@@ -106,7 +106,7 @@ test.serial(
     })
     const { items, ...rest } = answer.body
     t.deepEqual(rest as object, { has_more: false, next_cursor: null })
-    // Of one moment the order is not said.
+    // Events of one moment have no defined order.
     const sorted = (list: readonly object[]) => list.map((one) => JSON.stringify(one)).sort()
     t.deepEqual(
       items.map((one) => one.at),
@@ -121,7 +121,7 @@ test.serial(
         ...[item('key_rotated', 2, far), item('key_created', 1, near), item('signed_in', 0, near)],
       ]),
     )
-    // Another wallet sees nothing of it, and the store holds no whole address.
+    // Another wallet sees none of it, and the store has no whole address.
     const theirs = await home.signIn(stranger)
     t.deepEqual(
       (await events(theirs.token)).items.map((one) => one.kind),
@@ -133,7 +133,7 @@ test.serial(
   },
 )
 
-test.serial('events are paged by cursor, and a cursor is good for its wallet alone', async (t) => {
+test.serial('events are paged by cursor, and a cursor is valid for its wallet only', async (t) => {
   const wallet = newWallet()
   const tokens: string[] = []
   for (let time = 0; time < 5; time++) {
@@ -175,7 +175,7 @@ test.serial(
   async (t) => {
     const [wallet, nobody] = [newWallet(), newWallet()]
     const { token } = await home.signIn(wallet)
-    await events(token) // makes the account
+    await events(token) // creates the account
     const before = clock.now
     for (const hour of [0, 1]) {
       clock.now = before + hour * 3600_000
@@ -208,7 +208,7 @@ test.serial(
 )
 
 test.serial(
-  'while the store takes no events everybody signs in; once it does, they are listed',
+  'while the store accepts no events, sign-ins succeed; once it does, the events are listed',
   async (t) => {
     const wallet = newWallet()
     isAway = true
@@ -223,7 +223,7 @@ test.serial(
   },
 )
 
-test('events are stored when the process stops; beyond 10,000 that wait the oldest are dropped and counted', async (t) => {
+test('events are stored when the process stops; with 10,000 waiting, the oldest are dropped and counted', async (t) => {
   const wallet = bs58.encode(randomBytes(32))
   let [dropped, inserts] = [0, 0]
   let isDown = true
@@ -249,13 +249,13 @@ test('events are stored when the process stops; beyond 10,000 that wait the olde
   await kept.stop()
   isDown = false
   await kept.stop()
-  t.is(inserts, 2) // however many there are
+  t.is(inserts, 2) // regardless of their number
   at = T * 1000 + 20_000
   const found = await open().list(wallet, null, 20_000)
   t.deepEqual([found.length, found.at(-1)?.kind], [10_000, 'signed_in'])
 })
 
-test('counts are bounded in all, grow by row, and are forgotten when their hour is over and stored', (t) => {
+test('counts are bounded, rewrite their row as they grow, and are forgotten once their hour is over and stored', (t) => {
   let id = 0
   const counts = new EventCounts(3, () => ++id)
   const hour = 3600_000
@@ -290,7 +290,7 @@ test('a network is an IPv4 /24 or an IPv6 /48', (t) => {
   ])
 })
 
-test('a metric counts the events that were lost', async (t) => {
+test('a metric counts the dropped events', async (t) => {
   const registry = createRegistry()
   const one = await startApi(opened.store, { registry })
   t.regex(await registry.metrics(), /api_account_events_dropped_total 0/)

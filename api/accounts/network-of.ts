@@ -1,9 +1,9 @@
 import ipaddr from 'ipaddr.js'
 
 /**
- * The network of a client as a security event shows it: IPv4 /24, IPv6 /48. It is enough for a
- * customer to recognise a connection, and is no whole address. `client`: as `clientOf` gives it, an
- * IPv4 address or an IPv6 /64; `unknown` for anything else.
+ * Returns the network of a client, as a security event shows it: IPv4 /24 or IPv6 /48. A customer
+ * can recognise a connection by it, but it is not a whole address. `client` is the result of
+ * `clientOf`, an IPv4 address or an IPv6 /64. Returns `unknown` for anything else.
  */
 export function networkOf(client: string): string {
   const [address = ''] = client.split('/')

@@ -8,7 +8,7 @@ const { REDIS_URL } = process.env
 const KINDS = REDIS_URL ? (['memory', 'redis'] as const) : (['memory'] as const)
 if (!REDIS_URL) test.skip('expiring sets on Redis: REDIS_URL is not set', () => {})
 
-/** A set with a clock of its own. */
+/** A set with its own clock. */
 async function open(kind: (typeof KINDS)[number], limit: number) {
   const clock = { now: 1_000_000 }
   const options = { limit, now: () => clock.now }
@@ -30,7 +30,7 @@ async function open(kind: (typeof KINDS)[number], limit: number) {
 }
 
 for (const kind of KINDS) {
-  test(`${kind}: a text is known until its time`, async (t) => {
+  test(`${kind}: a string is in the set until its time`, async (t) => {
     const { clock, set, close } = await open(kind, 10)
     t.false(await set.has('a'))
     await set.add('a', clock.now + 100)
@@ -50,7 +50,7 @@ for (const kind of KINDS) {
     await close()
   })
 
-  test(`${kind}: beyond the limit the oldest are forgotten; what has ended makes room first`, async (t) => {
+  test(`${kind}: expired strings make room first; beyond the limit the oldest are evicted`, async (t) => {
     const { clock, set, close } = await open(kind, 3)
     for (const text of ['a', 'b', 'c', 'd']) {
       clock.now += 1
@@ -62,7 +62,7 @@ for (const kind of KINDS) {
       return texts.filter((_, at) => are[at]).join('')
     }
     t.is(await known(), 'bcd')
-    clock.now += 98 // b and c have ended
+    clock.now += 98 // b and c have expired
     await set.add('e', clock.now + 100)
     await set.add('f', clock.now + 100)
     t.is(await known(), 'def')
@@ -73,7 +73,7 @@ for (const kind of KINDS) {
 }
 
 const onRedis = REDIS_URL ? test : test.skip
-onRedis('while Redis does not answer nothing is known: the caller is told', async (t) => {
+onRedis('while Redis does not answer, every call rejects with unavailable', async (t) => {
   const { set, redis, close } = await open('redis', 3)
   await set.add('a', 2_000_000)
   redis?.disconnect()

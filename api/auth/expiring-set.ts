@@ -1,19 +1,20 @@
 import { orUnavailable, type Redis } from '../redis-connection.ts'
 
 /**
- * Texts that are known until their time, as the ids of revoked tokens. On Redis for all processes,
- * or in memory for one; both pass `expiring-set.contract.test.ts`. Bounded: beyond its limit the
- * oldest texts are forgotten. Every method rejects with a retriable ServiceError `unavailable` when
- * Redis does not answer.
+ * A set of strings that each expire at a given time, for example the ids of revoked tokens. Redis
+ * shares one set among all processes; memory serves one process. Both pass
+ * `expiring-set.contract.test.ts`. The set is bounded: beyond its limit the strings that expire
+ * first are evicted. Every method rejects with a retriable ServiceError `unavailable` when Redis
+ * does not answer.
  */
 export interface ExpiringSet {
   /**
-   * `until`: unix milliseconds, not before that of an earlier text. A text that is known until
-   * later stays so.
+   * `until` is in unix milliseconds and not before that of an earlier string. It never shortens the
+   * time of a string that the set already has.
    */
   add(text: string, until: number): Promise<void>
   has(text: string): Promise<boolean>
-  /** Until when a text is known, in unix milliseconds; 0: it is not. */
+  /** When a string expires, in unix milliseconds; 0 if the set does not have it. */
   untilOf(text: string): Promise<number>
 }
 
@@ -22,7 +23,7 @@ interface Options {
   readonly now?: () => number
 }
 
-/** The set of one process. */
+/** Creates the set of a single process. */
 export function createMemorySet({ limit, now = Date.now }: Options): ExpiringSet {
   const untils = new Map<string, number>()
   const untilOf = (text: string) => {
@@ -45,8 +46,8 @@ export function createMemorySet({ limit, now = Date.now }: Options): ExpiringSet
 }
 
 /**
- * The set that all processes share: a sorted set `tw:<name>` of texts by the time until which they
- * are known.
+ * Creates the set that all processes share: a sorted set `tw:<name>` of strings, scored by the time
+ * at which they expire.
  */
 export function createRedisSet(
   redis: Redis,

@@ -10,15 +10,15 @@ export const PublicJwk = z
     kty: z.literal('OKP'),
     crv: z.literal('Ed25519'),
     x: z.string().meta({ description: 'The public key, base64url' }),
-    kid: z.string().meta({ description: 'As the header of a token names it' }),
+    kid: z.string().meta({ description: 'The key id in the header of a token' }),
     alg: z.literal('EdDSA'),
     use: z.literal('sig'),
   })
-  .meta({ id: 'PublicJwk', description: 'A public key that dashboard tokens are verified with.' })
+  .meta({ id: 'PublicJwk', description: 'A public key that verifies dashboard tokens.' })
 
 /**
- * The keys of dashboard tokens (rule E2): the first of the file signs, all of them verify, so that
- * one can follow another.
+ * The keys of dashboard tokens (rule E2). The first key of the file signs new tokens. All of them
+ * verify, so that a new key can replace an old one while its tokens are still in use.
  */
 export interface JwtKeys {
   readonly signing: { readonly kid: string; readonly key: CryptoKey }
@@ -28,9 +28,9 @@ export interface JwtKeys {
 }
 
 /**
- * Reads a JWK set of Ed25519 keys; only the first has to have its private part. A key without `kid`
- * is named by its thumbprint (RFC 7638). `source` is what a refusal names, as `JWT_KEYS_FILE:
- * keys.json`; nothing of the text is repeated.
+ * Reads a JWK set of Ed25519 keys. Only the first key needs its private part. A key without `kid`
+ * gets its thumbprint as `kid` (RFC 7638). `source` names the file in error messages, for example
+ * `JWT_KEYS_FILE: keys.json`. Error messages never repeat the contents.
  */
 export async function readJwtKeys(text: string, source: string): Promise<JwtKeys> {
   const refuse = (why: string) => new ServiceError('bad_config', `${source}: ${why}`)
@@ -48,7 +48,7 @@ export async function readJwtKeys(text: string, source: string): Promise<JwtKeys
   for (const [index, { x, d, kid: given }] of parsed.data.keys.entries()) {
     const curve = { kty: 'OKP', crv: 'Ed25519', x } as const
     const kid = given ?? (await calculateJwkThumbprint(curve))
-    if (verifying.has(kid)) throw refuse(`key ${index + 1} has the kid of another`)
+    if (verifying.has(kid)) throw refuse(`key ${index + 1} has the same kid as another key`)
     try {
       verifying.set(kid, await importEd25519(curve))
       if (index === 0) {
@@ -56,7 +56,8 @@ export async function readJwtKeys(text: string, source: string): Promise<JwtKeys
         signing = { kid, key: await importEd25519({ ...curve, d }) }
       }
     } catch {
-      const what = index === 0 ? 'no Ed25519 key with its private part (d)' : 'no Ed25519 key'
+      const what =
+        index === 0 ? 'not an Ed25519 key with its private part (d)' : 'not an Ed25519 key'
       throw refuse(`key ${index + 1} is ${what}`)
     }
     published.push({ ...curve, kid, alg: 'EdDSA', use: 'sig' })
@@ -65,19 +66,19 @@ export async function readJwtKeys(text: string, source: string): Promise<JwtKeys
   return { signing, verifying, published }
 }
 
-/** The text of a set of one new key. */
+/** Makes the JSON text of a JWK set with one new key. */
 export async function newJwtKeys(): Promise<string> {
   const { privateKey } = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true })
   return `${JSON.stringify({ keys: [await exportJWK(privateKey)] })}\n`
 }
 
 /**
- * The keys that the embedded service makes for itself under `dataDir` on its first start and keeps,
- * for its owner's eyes alone (rule J2).
+ * Reads the keys that the embedded service keeps in `dataDir`, and makes them on the first start.
+ * Only the owner can read the file (rule J2).
  */
 export async function readOrCreateJwtKeys(dataDir: string): Promise<JwtKeys> {
   const path = join(dataDir, 'jwt-keys.json')
-  const hint = 'delete it to have new keys made (whoever is logged in has to log in again)'
+  const hint = 'delete it to have new keys made (all users then have to log in again)'
   return readJwtKeys(await readOrCreateFile(path, newJwtKeys), path).catch(
     (error: ServiceError) => {
       throw new ServiceError('bad_config', `${error.message}; ${hint}`)
@@ -106,7 +107,7 @@ const KeySet = z.object({
     .max(20),
 })
 
-/** Rejects when `d` is not the private part of `x`. */
+/** Rejects if `d` is not the private part of `x`. */
 async function importEd25519(jwk: Parameters<typeof importJWK>[0]): Promise<CryptoKey> {
   const key = await importJWK(jwk, 'EdDSA')
   if (key instanceof Uint8Array) throw new TypeError('a secret, not a key pair')

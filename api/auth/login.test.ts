@@ -30,7 +30,7 @@ import { createMemoryUsedNonces } from './used-nonces.ts'
 const { REDIS_URL } = process.env
 if (!REDIS_URL) test.skip('logouts that Redis loses: REDIS_URL is not set', () => {})
 
-/** A whole second of now: storage forgets by its own clock what has ended. */
+/** A whole second of the current time, because the store deletes expired rows by its own clock. */
 const clock = { now: Math.floor(Date.now() / 1000) * 1000 }
 const registry = createRegistry()
 const stranger = newWallet()
@@ -55,7 +55,7 @@ test.before(async () => {
 })
 test.after.always(async () => {
   await api.close()
-  await opened.drop()
+  await opened.remove()
 })
 
 interface Challenge {
@@ -74,59 +74,58 @@ const call = (line: (typeof PROTECTED)[number], bearer?: string) => {
   return ask(api, path, bearer, { method })
 }
 
+test.serial('a wallet that signs the message is logged in until it logs out', async (t) => {
+  const wallet = newWallet()
+  const { nonce, message, expires_at } = await challenge(wallet.address)
+  t.is(expires_at, clock.now / 1000 + 300)
+  const fields = parseSignInMessageText(message)
+  t.is(fields?.nonce, nonce)
+  t.is(`http://${fields?.domain}`, api.url)
+  t.is(fields?.address, wallet.address)
+  const { status, headers, body } = await attempt(wallet.address, message, wallet.signText(message))
+  t.is(status, 200)
+  t.is(headers.get('cache-control'), 'no-store')
+  const { token, ...rest } = body
+  t.deepEqual(rest as object, {
+    token_type: 'Bearer',
+    expires_at: clock.now / 1000 + 12 * 3600,
+    wallet: wallet.address,
+  })
+  // Anyone can verify it with the published keys.
+  const { body: keys, headers: keyHeaders } = await ask(api, '/.well-known/jwks.json')
+  t.is(keyHeaders.get('cache-control'), 'public, max-age=300')
+  const { payload } = await jwtVerify(
+    String(token),
+    createLocalJWKSet(keys as unknown as JSONWebKeySet),
+    { issuer: api.url, audience: 'dashboard', currentDate: new Date(clock.now) },
+  )
+  t.is(payload.sub, wallet.address)
+  const out = await call('POST /auth/logout', String(token))
+  t.is(out.status, 204)
+  t.is(out.headers.get('cache-control'), 'no-store')
+  t.is((await call('POST /auth/logout', String(token))).status, 401)
+})
+
 test.serial(
-  'a wallet signs the message as it is, and is logged in until it logs out',
+  'a login also accepts the output of a wallet’s `signIn`, and a signature in base64',
   async (t) => {
     const wallet = newWallet()
-    const { nonce, message, expires_at } = await challenge(wallet.address)
-    t.is(expires_at, clock.now / 1000 + 300)
-    const fields = parseSignInMessageText(message)
-    t.is(fields?.nonce, nonce)
-    t.is(`http://${fields?.domain}`, api.url)
-    t.is(fields?.address, wallet.address)
-    const { status, headers, body } = await attempt(
-      wallet.address,
-      message,
-      wallet.signText(message),
-    )
-    t.is(status, 200)
-    t.is(headers.get('cache-control'), 'no-store')
-    const { token, ...rest } = body
-    t.deepEqual(rest as object, {
-      token_type: 'Bearer',
-      expires_at: clock.now / 1000 + 12 * 3600,
-      wallet: wallet.address,
+    const { message } = await challenge(wallet.address)
+    const { address: _own, ...input } = parseSignInMessageText(message) ?? {}
+    const { signedMessage, signature } = wallet.signIn({
+      ...input,
+      requestId: 'added-by-the-wallet',
     })
-    // Anybody can verify it with the published keys.
-    const { body: keys, headers: keyHeaders } = await ask(api, '/.well-known/jwks.json')
-    t.is(keyHeaders.get('cache-control'), 'public, max-age=300')
-    const { payload } = await jwtVerify(
-      String(token),
-      createLocalJWKSet(keys as unknown as JSONWebKeySet),
-      { issuer: api.url, audience: 'dashboard', currentDate: new Date(clock.now) },
-    )
-    t.is(payload.sub, wallet.address)
-    const out = await call('POST /auth/logout', String(token))
-    t.is(out.status, 204)
-    t.is(out.headers.get('cache-control'), 'no-store')
-    t.is((await call('POST /auth/logout', String(token))).status, 401)
+    const text = new TextDecoder().decode(signedMessage)
+    t.not(text, message)
+    const base64 = Buffer.from(signature).toString('base64')
+    t.is((await attempt(wallet.address, text, base64)).status, 200)
+    const again = await challenge(wallet.address)
+    t.is((await attempt(wallet.address, again.message, wallet.signText(again.message))).status, 200)
   },
 )
 
-test.serial('what `signIn` of a wallet gives logs in too, as does base64', async (t) => {
-  const wallet = newWallet()
-  const { message } = await challenge(wallet.address)
-  const { address: _own, ...input } = parseSignInMessageText(message) ?? {}
-  const { signedMessage, signature } = wallet.signIn({ ...input, requestId: 'added-by-the-wallet' })
-  const text = new TextDecoder().decode(signedMessage)
-  t.not(text, message)
-  const base64 = Buffer.from(signature).toString('base64')
-  t.is((await attempt(wallet.address, text, base64)).status, 200)
-  const again = await challenge(wallet.address)
-  t.is((await attempt(wallet.address, again.message, wallet.signText(again.message))).status, 200)
-})
-
-test.serial('whatever is wrong is invalid_signature, and says no more', async (t) => {
+test.serial('every faulty attempt is invalid_signature, without the reason', async (t) => {
   const wallet = newWallet()
   const change = async (
     edit: (message: string) => string,
@@ -168,11 +167,11 @@ test.serial('whatever is wrong is invalid_signature, and says no more', async (t
 })
 
 test.serial(
-  'a nonce is good once, used up by a right signature alone, and of thirty at once one gets in',
+  'a nonce is valid for one login; only a valid signature uses it up; of thirty concurrent logins one succeeds',
   async (t) => {
     const wallet = newWallet()
     const one = await challenge(wallet.address)
-    // A stranger, who has no signature of the wallet, cannot use it up.
+    // A stranger without a signature of the wallet cannot use it up.
     t.is((await attempt(wallet.address, one.message, stranger.signText(one.message))).status, 401)
     t.is((await attempt(wallet.address, one.message, wallet.signText(one.message))).status, 200)
     t.is((await attempt(wallet.address, one.message, wallet.signText(one.message))).status, 401)
@@ -186,7 +185,7 @@ test.serial(
   },
 )
 
-test.serial('a nonce is bound to the times of its message, as to its wallet', async (t) => {
+test.serial('a nonce is bound to its wallet and to the times of its message', async (t) => {
   const wallet = newWallet()
   const { message, nonce } = await challenge(wallet.address)
   t.regex(nonce, /^[A-Za-z0-9]{8,64}$/)
@@ -196,13 +195,13 @@ test.serial('a nonce is bound to the times of its message, as to its wallet', as
     )
   for (const text of [sooner('Issued At'), sooner('Expiration Time')])
     t.is((await attempt(wallet.address, text, wallet.signText(text))).status, 401)
-  // The same instants in another form are the same.
+  // The same times in another format are equal.
   const other = message.replace(/(?<=At: |Time: )(.*)Z$/gm, '$1+00:00')
   t.not(other, message)
   t.is((await attempt(wallet.address, other, wallet.signText(other))).status, 200)
 })
 
-test.serial('a nonce stays good, however many are given to others', async (t) => {
+test.serial('a nonce stays valid, however many are issued to others', async (t) => {
   const wallet = newWallet()
   const login = createLogin({
     url: () => 'https://api.example',
@@ -222,12 +221,12 @@ test.serial('a nonce stays good, however many are given to others', async (t) =>
   const [one, two] = [await login.nonce(wallet.address), await login.nonce(wallet.address)]
   for (let other = 0; other <= 100_000; other++) await login.nonce(stranger.address)
   t.is((await sign(one)).token, 'a token')
-  // As many are used as may be: the next has to wait, for none is forgotten.
+  // The set is full: the next login is refused, because no nonce is evicted.
   await t.throwsAsync(sign(two), { code: 'unavailable' })
   await t.throwsAsync(sign(one), { code: 'invalid_signature' })
 })
 
-test.serial('a nonce of before a restart is none', async (t) => {
+test.serial('a nonce from before a restart is refused', async (t) => {
   const config = { publicUrl: 'https://api.example' }
   const wallet = newWallet()
   const one = await startApi(opened.store, { config })
@@ -241,7 +240,7 @@ test.serial('a nonce of before a restart is none', async (t) => {
   await two.close()
 })
 
-test.serial('a nonce ends after five minutes, a token after twelve hours', async (t) => {
+test.serial('a nonce expires after five minutes, a token after twelve hours', async (t) => {
   const wallet = newWallet()
   const { message } = await challenge(wallet.address)
   const started = clock.now
@@ -257,12 +256,12 @@ test.serial('a nonce ends after five minutes, a token after twelve hours', async
 })
 
 test.serial(
-  'other keys are in force at once: published, signing, and the end of tokens and sockets of a removed one',
+  'new keys take effect at once: they are published and sign, and tokens and sockets of a removed key end',
   async (t) => {
     const proUntil = Math.floor(Date.now() / 1000) + 3600
     const billing = {
       pro: async () => ({ active: true, expiresAt: proUntil }),
-    } as unknown as Billing // nothing else of it is asked
+    } as unknown as Billing // the feed uses nothing else
     const [old, next] = [await newJwtKeys(), await newJwtKeys()]
     const [{ keys: older }, { keys: newer }] = [old, next].map(
       (text) => JSON.parse(text) as { keys: object[] },
@@ -297,7 +296,7 @@ test.serial(
   },
 )
 
-test.serial('a logout outlives a restart', async (t) => {
+test.serial('a logout survives a restart', async (t) => {
   const wallet = newWallet()
   const token = await logIn(api, wallet)
   const kept = await logIn(api, wallet)
@@ -313,7 +312,7 @@ test.serial('a logout outlives a restart', async (t) => {
 })
 
 test.serial(
-  'a key is no token and a token no key; without either, or in the URL, it is 401',
+  'a key does not pass as a token, nor a token as a key; neither, or one in the URL, is 401',
   async (t) => {
     const { key } = await api.customer(100)
     const token = await logIn(api, newWallet())
@@ -329,12 +328,12 @@ test.serial(
       const fields = { headers: { authorization: `Basic ${basic}` }, method }
       t.is((await ask(api, path, undefined, fields)).status, 401)
     }
-    // The socket takes both, each for its own channels (api/stream/view-feed.test.ts).
+    // The socket accepts both, each for its own channels (api/stream/view-feed.test.ts).
     for (const path of ['/wallets', '/trades']) t.is((await ask(api, path, token)).status, 401)
   },
 )
 
-test.serial('what is no request is refused in the order of rule D2', async (t) => {
+test.serial('malformed requests are refused in the order of rule D2', async (t) => {
   const send = (path: string, body: string | Uint8Array, type = 'application/json', more = {}) =>
     ask(api, path, undefined, { method: 'POST', body, headers: { 'content-type': type, ...more } })
   const wallet = stranger.address
@@ -404,7 +403,7 @@ test.serial('what is no request is refused in the order of rule D2', async (t) =
   t.deepEqual((await send('/auth/nonce', '{')).body.errors, [
     { in: 'body', name: '', message: 'expected a JSON object' },
   ])
-  // A body with what nobody asked for, and one in pieces without a length, are read.
+  // A body with an unknown field, and a chunked one without a length, are read.
   t.is(
     (
       await send(
@@ -439,76 +438,79 @@ test.serial('what is no request is refused in the order of rule D2', async (t) =
   )
 })
 
-test.serial('a page of an allowed origin may log in, another may not', async (t) => {
-  const preflight = (origin: string) =>
-    fetch(`${api.url}/auth/login`, {
-      method: 'OPTIONS',
-      headers: {
-        origin,
-        'access-control-request-method': 'POST',
-        'access-control-request-headers': 'authorization,content-type',
-      },
-    })
-  const allowed = await preflight('https://app.example')
-  t.is(allowed.status, 204)
-  t.is(allowed.headers.get('access-control-allow-origin'), 'https://app.example')
-  t.regex(allowed.headers.get('access-control-allow-methods') ?? '', /POST/)
-  t.regex(allowed.headers.get('access-control-allow-headers') ?? '', /authorization.*content-type/i)
-  t.is(allowed.headers.get('access-control-allow-credentials'), null)
-  const refused = await preflight('https://evil.example')
-  t.is(refused.headers.get('access-control-allow-origin'), null)
-})
-
 test.serial(
-  'logins are limited by one budget for each client, and for each wallet (rule D6)',
+  'a page of an allowed origin may log in, a page of another origin may not',
   async (t) => {
-    const limited = await startApi(opened.store, {
-      config: { loginRateLimitPerMinute: 3, rateLimitPerMinute: 100, trustedProxies: 1 },
-    })
-    const nonce = (wallet: Address, from: string, path = '/auth/nonce') =>
-      ask(limited, path, undefined, {
-        method: 'POST',
-        body: JSON.stringify({ wallet, message: 'x', signature: 'x' }),
-        headers: { 'content-type': 'application/json', 'x-forwarded-for': from },
+    const preflight = (origin: string) =>
+      fetch(`${api.url}/auth/login`, {
+        method: 'OPTIONS',
+        headers: {
+          origin,
+          'access-control-request-method': 'POST',
+          'access-control-request-headers': 'authorization,content-type',
+        },
       })
-    const wallets = Array.from({ length: 6 }, () => newWallet().address)
-    const [a, b, c, d] = wallets as [Address, Address, Address, Address]
-    const first = await nonce(a, '192.0.2.1')
-    t.is(first.status, 200)
-    t.is(first.headers.get('ratelimit-policy'), '"login";q=3;w=60')
-    t.regex(first.headers.get('ratelimit') ?? '', /^"login";r=2;t=\d+$/)
-    t.is((await nonce(b, '192.0.2.1', '/auth/login')).status, 401)
-    t.is((await nonce(c, '192.0.2.1')).status, 200)
-    const over = await nonce(d, '192.0.2.1', '/auth/login')
-    t.is(over.status, 429)
-    t.is(over.body.code, 'rate_limited')
-    t.regex(over.headers.get('ratelimit') ?? '', /^"login";r=0;t=\d+$/)
-    t.regex(over.headers.get('retry-after') ?? '', /^\d+$/)
-    // The limit comes before the body is looked at, and is none of other endpoints.
-    const unread = { method: 'POST', headers: { 'x-forwarded-for': '192.0.2.1' } }
-    t.is((await ask(limited, '/auth/nonce', undefined, unread)).status, 429)
-    const keys = await ask(
-      limited,
-      '/.well-known/jwks.json',
-      undefined,
-      unread && { headers: unread.headers },
+    const allowed = await preflight('https://app.example')
+    t.is(allowed.status, 204)
+    t.is(allowed.headers.get('access-control-allow-origin'), 'https://app.example')
+    t.regex(allowed.headers.get('access-control-allow-methods') ?? '', /POST/)
+    t.regex(
+      allowed.headers.get('access-control-allow-headers') ?? '',
+      /authorization.*content-type/i,
     )
-    t.is(keys.status, 200)
-    t.regex(keys.headers.get('ratelimit') ?? '', /^"default";r=99;/)
-    // A wallet from everywhere: `a` has two left.
-    t.is((await nonce(a, '192.0.2.2')).status, 200)
-    t.is((await nonce(a, '192.0.2.3', '/auth/login')).status, 401)
-    const everywhere = await nonce(a, '192.0.2.4')
-    t.is(everywhere.status, 429)
-    t.regex(everywhere.headers.get('ratelimit') ?? '', /^"login";r=0;t=\d+$/)
-    t.regex(everywhere.headers.get('retry-after') ?? '', /^\d+$/)
-    t.is((await nonce(d, '192.0.2.4')).status, 200)
-    await limited.close()
+    t.is(allowed.headers.get('access-control-allow-credentials'), null)
+    const refused = await preflight('https://evil.example')
+    t.is(refused.headers.get('access-control-allow-origin'), null)
   },
 )
 
+test.serial('each client and each wallet has one budget of logins (rule D6)', async (t) => {
+  const limited = await startApi(opened.store, {
+    config: { loginRateLimitPerMinute: 3, rateLimitPerMinute: 100, trustedProxies: 1 },
+  })
+  const nonce = (wallet: Address, from: string, path = '/auth/nonce') =>
+    ask(limited, path, undefined, {
+      method: 'POST',
+      body: JSON.stringify({ wallet, message: 'x', signature: 'x' }),
+      headers: { 'content-type': 'application/json', 'x-forwarded-for': from },
+    })
+  const wallets = Array.from({ length: 6 }, () => newWallet().address)
+  const [a, b, c, d] = wallets as [Address, Address, Address, Address]
+  const first = await nonce(a, '192.0.2.1')
+  t.is(first.status, 200)
+  t.is(first.headers.get('ratelimit-policy'), '"login";q=3;w=60')
+  t.regex(first.headers.get('ratelimit') ?? '', /^"login";r=2;t=\d+$/)
+  t.is((await nonce(b, '192.0.2.1', '/auth/login')).status, 401)
+  t.is((await nonce(c, '192.0.2.1')).status, 200)
+  const over = await nonce(d, '192.0.2.1', '/auth/login')
+  t.is(over.status, 429)
+  t.is(over.body.code, 'rate_limited')
+  t.regex(over.headers.get('ratelimit') ?? '', /^"login";r=0;t=\d+$/)
+  t.regex(over.headers.get('retry-after') ?? '', /^\d+$/)
+  // The limit comes before the body is read, and does not count for other endpoints.
+  const unread = { method: 'POST', headers: { 'x-forwarded-for': '192.0.2.1' } }
+  t.is((await ask(limited, '/auth/nonce', undefined, unread)).status, 429)
+  const keys = await ask(
+    limited,
+    '/.well-known/jwks.json',
+    undefined,
+    unread && { headers: unread.headers },
+  )
+  t.is(keys.status, 200)
+  t.regex(keys.headers.get('ratelimit') ?? '', /^"default";r=99;/)
+  // The budget of a wallet counts requests from every address: `a` has two left.
+  t.is((await nonce(a, '192.0.2.2')).status, 200)
+  t.is((await nonce(a, '192.0.2.3', '/auth/login')).status, 401)
+  const everywhere = await nonce(a, '192.0.2.4')
+  t.is(everywhere.status, 429)
+  t.regex(everywhere.headers.get('ratelimit') ?? '', /^"login";r=0;t=\d+$/)
+  t.regex(everywhere.headers.get('retry-after') ?? '', /^\d+$/)
+  t.is((await nonce(d, '192.0.2.4')).status, 200)
+  await limited.close()
+})
+
 test.serial(
-  'the networks of an IPv6 /48 have ten times the budget of a client together (rule D6)',
+  'all networks of an IPv6 /48 together have ten times the budget of a client (rule D6)',
   async (t) => {
     const limited = await startApi(opened.store, {
       config: { loginRateLimitPerMinute: 2, trustedProxies: 1 },
@@ -528,7 +530,7 @@ test.serial(
     t.is(over.headers.get('ratelimit-policy'), '"login-network";q=20;w=60')
     t.regex(over.headers.get('ratelimit') ?? '', /^"login-network";r=0;t=\d+$/)
     t.regex(over.headers.get('retry-after') ?? '', /^\d+$/)
-    // One network cannot use the budget of its neighbours up: it has its own.
+    // One network cannot use up the budget of its neighbours, because it has its own.
     for (let time = 0; time < 30; time++) await nonce('2001:db8:8:1::1')
     t.is((await nonce('2001:db8:8:2::1')).status, 200)
     t.is((await nonce('198.51.100.7')).status, 200)
@@ -536,7 +538,7 @@ test.serial(
 )
 
 test.serial(
-  'while the store is away a logout is 503, and yet holds here; once it is back, for good',
+  'while the store is down a logout is 503 but effective here; once the store is back it is permanent',
   async (t) => {
     const switched = withSwitch(opened.store, 'revoked_tokens')
     const heard: string[] = []
@@ -565,7 +567,7 @@ test.serial(
 )
 
 const onRedis = REDIS_URL ? test.serial : test.serial.skip
-onRedis('each process takes the nonces of all, each once', async (t) => {
+onRedis('each process accepts the nonces of every process, each once', async (t) => {
   const redis = await connectRedis(new URL(REDIS_URL ?? ''), createLogger('silent'))
   const config = { publicUrl: 'https://api.example' }
   const [one, two] = [
@@ -584,7 +586,7 @@ onRedis('each process takes the nonces of all, each once', async (t) => {
 })
 
 onRedis(
-  'what Redis loses of logouts, with its connection or without, is read again before a token is taken',
+  'logouts that Redis loses, with or without its connection, are read again before a token is accepted',
   async (t) => {
     const lossy = await connectLossyRedis(13)
     t.teardown(lossy.close)
@@ -607,7 +609,7 @@ onRedis(
     switched.isAway = false
     t.deepEqual(await statuses(), [401, 200])
 
-    // The last of what Redis was told is gone: the rest looks whole.
+    // The newest entry is gone, but the mark is not.
     await redis.zrem(REVOCATIONS, decodeJwt(token).jti ?? '')
     const isBack = once(redis, 'ready')
     lossy.cut()
@@ -617,7 +619,7 @@ onRedis(
 )
 
 test.serial(
-  'no log line, metric or refusal holds a token, a nonce, a signature or a message',
+  'no log line, metric or refusal contains a token, a nonce, a signature or a message',
   async (t) => {
     const wallet = newWallet()
     const { nonce, message } = await challenge(wallet.address)

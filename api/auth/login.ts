@@ -12,7 +12,7 @@ import type { Tokens } from './tokens.ts'
 import type { UsedNonces } from './used-nonces.ts'
 import { isSignedBy, parseSignature } from './verify-signature.ts'
 
-/** How an attempt to log in ended; a closed set, for counting. The client is never told which. */
+/** How a login attempt ended: a closed set, for a metric. The client never learns which. */
 export type LoginOutcome =
   | 'ok'
   | 'no_message'
@@ -22,17 +22,18 @@ export type LoginOutcome =
   | 'used_nonce'
 
 /**
- * Sign-In With Solana (rule E1): a wallet proves by a signature over a message that we handed out
- * that it is there.
+ * Sign-In With Solana (rule E1): a wallet proves its identity by signing a message that the service
+ * issued.
  */
 export interface Login {
   /**
-   * A message for the wallet to sign, good once and for five minutes; `expiresAt` in unix seconds.
+   * Issues a message for the wallet to sign. It is valid for one login within five minutes.
+   * `expiresAt` is in unix seconds.
    */
   nonce(wallet: Address): Promise<{ nonce: string; message: string; expiresAt: number }>
   /**
-   * A token for the wallet that signed the message. Rejects with `invalid_signature`, whatever is
-   * wrong, and as `UsedNonces.use` does.
+   * Returns a token for the wallet that signed the message. Rejects with `invalid_signature` for
+   * any fault of the attempt, and with `unavailable` as `UsedNonces.use` does.
    */
   login(attempt: LoginAttempt): Promise<{ token: string; expiresAt: number }>
 }
@@ -41,11 +42,11 @@ export interface LoginAttempt {
   readonly wallet: Address
   readonly message: string
   readonly signature: string
-  /** Where it comes from: see `networkOf`. */
+  /** The network of the client: see `networkOf`. */
   readonly network: string
 }
 
-/** `url`: where clients find the API. `used`: bounded by `MOST_USED_NONCES`. */
+/** `url`: where clients find the API. `used` keeps at most `MOST_USED_NONCES` nonces. */
 export function createLogin(deps: {
   readonly url: () => string
   readonly nonces: Nonces
@@ -81,10 +82,13 @@ export function createLogin(deps: {
     if (!nonces.isOurs(nonce, { wallet, issuedAt, expiresAt })) return 'unknown_nonce'
     const bytes = parseSignature(signature)
     if (bytes === null || !isSignedBy(wallet, Buffer.from(text), bytes)) return 'bad_signature'
-    // Last: only the wallet itself can use its nonce up, and fill the set of used ones.
+    // Last, so that only the owner of the wallet can use up its nonce or fill the set of used ones.
     return (await used.use(nonce, issuedAt)) ? 'ok' : 'used_nonce'
   }
 }
 
-/** Logins in five minutes; those beyond are refused. */
+/**
+ * Capacity of the set of used nonces, so the most logins in five minutes. Further logins are
+ * refused.
+ */
 export const MOST_USED_NONCES = 100_000

@@ -18,10 +18,10 @@ import { connect } from '../testing/start-feed.ts'
 const { REDIS_URL } = process.env
 if (!REDIS_URL) test.skip('sign-outs that Redis loses: REDIS_URL is not set', () => {})
 
-/** It stands still: a sign-in after a sign-out happens in the same millisecond. */
+/** A clock that stands still: a login after a logout happens in the same millisecond. */
 const clock = { now: Math.floor(Date.now() / 1000) * 1000 + 500 }
 const now = () => clock.now
-/** Of a second process over the same store, five seconds ahead. */
+/** The clock of a second process over the same store, five seconds ahead. */
 const ahead = () => clock.now + 5000
 let opened: TestStore
 let api: TestApi
@@ -32,18 +32,18 @@ test.before(async () => {
 })
 test.after.always(async () => {
   await api.close()
-  await opened.drop()
+  await opened.remove()
 })
 
 const everywhere = (of: TestApi, token: string) =>
   ask(of, '/auth/logout-everywhere', token, { method: 'POST' })
 const statuses = (of: TestApi, tokens: readonly string[]) =>
   Promise.all(tokens.map(async (token) => (await ask(of, '/me/usage', token)).status))
-/** Whose tokens are the same as those of `api`. */
+/** Configuration of a process that shares the token keys of `api`. */
 const sameKeys = () => ({ jwtKeys: api.config.jwtKeys, publicUrl: api.url })
 
 test.serial(
-  'while the store hangs a sign-out is 503 after the time of a read, and holds already',
+  'while the store hangs, a logout is 503 after the timeout of a read, and is effective already',
   async (t) => {
     let hangs = true
     const store: Store = {
@@ -58,7 +58,7 @@ test.serial(
     t.is((await everywhere(own, token)).status, 503)
     t.deepEqual(await statuses(own, [token]), [401])
     hangs = false
-    await own.close() // which writes it
+    await own.close() // writes the row
     const other = await startApi(opened.store, { config: own.config, now })
     t.deepEqual(await statuses(other, [token]), [401])
     await other.close()
@@ -66,7 +66,7 @@ test.serial(
 )
 
 test.serial(
-  'signing out everywhere revokes every token issued until then, and none issued in the same millisecond after it',
+  'a logout everywhere revokes every earlier token, and none issued after it in the same millisecond',
   async (t) => {
     const [wallet, stranger] = [newWallet(), newWallet()]
     const old = [await logIn(api, wallet), await logIn(api, wallet)]
@@ -76,7 +76,7 @@ test.serial(
     t.deepEqual(await statuses(api, [...old, kept]), [401, 401, 200])
     t.is((await everywhere(api, old[1] ?? '')).status, 401)
 
-    // Again and again within one millisecond.
+    // Repeatedly within one millisecond.
     const next = await logIn(api, wallet)
     t.deepEqual(await statuses(api, [next]), [200])
     t.is((await everywhere(api, next)).status, 204)
@@ -90,7 +90,7 @@ test.serial(
 )
 
 test.serial(
-  'tokens of a process whose clock is ahead are revoked too, and a token is remembered as long as it could live',
+  'tokens of a process whose clock is ahead are revoked too, and stay revoked until they expire',
   async (t) => {
     const fast = await startApi(opened.store, { now: ahead, config: sameKeys() })
     const wallet = newWallet()
@@ -100,7 +100,7 @@ test.serial(
     t.deepEqual(await statuses(api, [early, token]), [401, 401])
     await fast.close()
     const started = clock.now
-    clock.now += 12 * 3600_000 + 4000 // one second before the last of the two ends by itself
+    clock.now += 12 * 3600_000 + 4000 // one second before the last of the two expires
     const again = await startApi(opened.store, { now, config: sameKeys() })
     t.deepEqual(await statuses(again, [early]), [401])
     await again.close()
@@ -109,11 +109,11 @@ test.serial(
 )
 
 test.serial(
-  'signing out everywhere closes the dashboards of the wallet in every process, and leaves the API key and its feed alone',
+  'a logout everywhere closes the wallet’s dashboards in every process, and leaves the API key and its feed alone',
   async (t) => {
     const channel = createMemoryChannel()
     const expiresAt = clock.now / 1000 + 1000
-    // nothing else of it is asked
+    // the dashboard's views use nothing else
     const billing = () => ({ pro: async () => ({ active: true, expiresAt }) }) as unknown as Billing
     const config = { ...sameKeys(), connectionsPerKey: 9 }
     const [one, two] = await Promise.all([
@@ -140,7 +140,7 @@ test.serial(
 )
 
 test.serial(
-  'while the store is away signing out everywhere is 503, and yet holds here; once it is back, for good',
+  'while the store is down a logout everywhere is 503 but effective here; once the store is back it is permanent',
   async (t) => {
     const switched = withSwitch(opened.store, 'token_generations')
     const away = await startApi(switched.store, { now, config: sameKeys() })
@@ -159,7 +159,7 @@ test.serial(
 
 const onRedis = REDIS_URL ? test.serial : test.serial.skip
 onRedis(
-  'what Redis loses of sign-outs everywhere is read again before a token is accepted or issued',
+  'logouts everywhere that Redis loses are read again before a token is accepted or issued',
   async (t) => {
     const lossy = await connectLossyRedis(12)
     t.teardown(lossy.close)
@@ -179,12 +179,12 @@ onRedis(
     switched.isAway = false
     t.deepEqual(await statuses(own, [old, next]), [401, 200])
 
-    // The entry alone is gone: the rest looks whole.
+    // Only the entry is gone; the mark is not.
     await redis.zrem(REVOCATIONS, wallet.address)
     const isBack = once(redis, 'ready')
     lossy.cut()
     await isBack
-    clock.now += 10_000 // nonces of before the loss, by any clock, are refused
+    clock.now += 10_000 // nonces issued before the loss, by any clock, are refused
     const later = await logIn(own, wallet)
     t.deepEqual(await statuses(own, [old, next, later]), [401, 200, 200])
   },

@@ -2,25 +2,25 @@ import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Address } from '../../pipeline/domain/address.ts'
 import { decodeBase58, encodeBase58 } from '../../pipeline/domain/base58.ts'
 
-/** What a nonce is bound to: the wallet and the times of its message, unix milliseconds. */
+/** What a nonce is bound to: the wallet, and the times of its message in unix milliseconds. */
 export interface NonceSubject {
   readonly wallet: Address
   readonly issuedAt: number
   readonly expiresAt: number
 }
 
-/** Nonces that prove by themselves that they were given out: nothing is stored for them. */
+/** Nonces that authenticate themselves by a MAC, so that the server stores none of them. */
 export interface Nonces {
-  /** Letters and digits, as Sign-In With Solana wants them. */
+  /** Returns a nonce of letters and digits, as Sign-In With Solana requires. */
   make(subject: NonceSubject): string
-  /** Whether `make` gave the nonce for just this subject. */
+  /** Whether `make` returned this nonce for exactly this subject. */
   isOurs(nonce: string, subject: NonceSubject): boolean
 }
 
 /**
- * A nonce is the base58 of 16 random bytes and the first 16 bytes of their HMAC-SHA-256 with the
- * subject (half of it, as RFC 2104 5 allows), under a key derived from `secretKey` by HKDF.
- * Processes with the same secret accept each other's nonces.
+ * A nonce is the base58 of 16 random bytes and a MAC: the first 16 bytes of the HMAC-SHA-256 of
+ * those bytes and the subject. RFC 2104, section 5, allows truncation to half. The key is derived
+ * from `secretKey` by HKDF. Processes with the same secret accept each other's nonces.
  */
 export function createNonces(secretKey: Uint8Array): Nonces {
   const key = new Uint8Array(hkdfSync('sha256', secretKey, '', 'sign-in nonce', 32))

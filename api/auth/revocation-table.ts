@@ -1,12 +1,15 @@
 import { dateTime } from '../../pipeline/store/date-time.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 
-/** What was revoked, and until when that is remembered: unix milliseconds. */
+/** A revoked token or wallet, and until when the revocation is kept, in unix milliseconds. */
 export type Revoked = readonly [text: string, until: number]
 
+/** What each table revokes. */
+const COLUMNS = { revoked_tokens: 'token_id', token_generations: 'wallet' } as const
+
 /**
- * A table of revocations with the columns `column` and `forget_at`: rows that the store did not
- * take are kept, at most `MOST_UNWRITTEN`, and written later.
+ * A table of revocations with the columns `column` and `forget_at`. Rows that the store does not
+ * accept are kept in memory, at most `MOST_UNWRITTEN`, and written later.
  */
 export class RevocationTable {
   readonly #store: Store
@@ -14,13 +17,13 @@ export class RevocationTable {
   readonly #column: string
   readonly #unwritten = new Map<string, number>()
 
-  constructor(store: Store, table: { readonly name: string; readonly column: string }) {
+  constructor(store: Store, name: keyof typeof COLUMNS) {
     this.#store = store
-    this.#name = table.name
-    this.#column = table.column
+    this.#name = name
+    this.#column = COLUMNS[name]
   }
 
-  /** Rejects when the store does not take the row, which `writeRest` writes then. */
+  /** Stores a row. Rejects if the store does not accept it; `writeRest` then retries. */
   async put(text: string, until: number): Promise<void> {
     const [oldest] = this.#unwritten.keys()
     if (this.#unwritten.size >= MOST_UNWRITTEN && oldest !== undefined)
@@ -34,8 +37,8 @@ export class RevocationTable {
   }
 
   /**
-   * Everything that is remembered at `now`, stored or not, by rising time; at most `limit` of the
-   * stored rows.
+   * Returns the revocations in force at `now`, oldest first: at most `limit` stored rows, then
+   * those that are not stored yet.
    */
   async read(now: number, limit: number): Promise<Revoked[]> {
     const unwritten = [...this.#unwritten]

@@ -1,3 +1,4 @@
+import pMap from 'p-map'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import type { Logger } from '../../pipeline/runtime/logger.ts'
 import type { Store } from '../../pipeline/store/store.ts'
@@ -8,16 +9,16 @@ import { RevocationTable } from './revocation-table.ts'
 import { CLOCK_SKEW_SECONDS, type Session, TOKEN_SECONDS } from './session.ts'
 
 /**
- * Dashboard tokens that were revoked before their end: one by one, by id, or all tokens of a
- * wallet. The set in memory, or in Redis where there are several processes, makes a revocation hold
- * everywhere at once. Tables keep it too, so that neither a restart nor the loss of Redis undoes
- * it: they are read again whenever Redis may have lost entries, before any token is accepted.
+ * Dashboard tokens that were revoked before they expire: single tokens by id, or all tokens of a
+ * wallet. A set in memory, or in Redis for several processes, makes a revocation effective
+ * everywhere at once. Tables store it too, so that it survives a restart and the loss of Redis.
+ * Whenever Redis may have lost entries, the tables are read again before any token is accepted.
  *
- * A wallet's tokens belong to generations. "Sign out everywhere" begins the next one and revokes
- * all earlier ones, so no clock is compared: a token that is issued in the same millisecond after
- * it is valid, and one that was issued by a process whose clock is ahead is not. A generation is a
- * number that only rises, the unix milliseconds until which it is remembered: by then every token
- * of an earlier generation has expired.
+ * Tokens of a wallet have a generation. A logout everywhere starts the next generation and revokes
+ * all earlier ones. No clock is compared: a token issued in the same millisecond after the logout
+ * is valid, and a token issued before it by a process whose clock is ahead is revoked. A generation
+ * is an increasing number: the unix milliseconds until which it is kept. By then every token of an
+ * earlier generation has expired.
  */
 export class Revocations {
   readonly #set: ExpiringSet
@@ -31,10 +32,7 @@ export class Revocations {
   #timer: NodeJS.Timeout | undefined
   #writing: Promise<void> = Promise.resolve()
   #reading: Promise<void> | null = null
-  /**
-   * How often the connection to Redis was lost, and how often it had been when the tables were last
-   * read.
-   */
+  /** How often the connection to Redis was lost, now and when the tables were last read. */
   #losses = 0
   #lossesAtRead = -1
 
@@ -43,25 +41,25 @@ export class Revocations {
     readonly redis: Redis | null
     readonly logger: Logger
     readonly now: () => number
-    /** How long a request waits for the store to take its row, in milliseconds. */
+    /** How long a request waits for the store to accept its row, in milliseconds. */
     readonly waitMs: number
   }) {
     const { store, redis, logger, now, waitMs } = deps
     this.#waitMs = waitMs
-    this.#tokens = new RevocationTable(store, { name: 'revoked_tokens', column: 'token_id' })
-    this.#wallets = new RevocationTable(store, { name: 'token_generations', column: 'wallet' })
+    this.#tokens = new RevocationTable(store, 'revoked_tokens')
+    this.#wallets = new RevocationTable(store, 'token_generations')
     this.#logger = logger
     this.#now = now
     const options = { limit: MOST, now }
     this.#set =
       redis === null ? createMemorySet(options) : createRedisSet(redis, 'revoked-tokens', options)
-    // The server that answers next may be a replica, or have lost its last second.
+    // After a reconnect, Redis may be a replica, or may have lost its last second of writes.
     redis?.on('close', () => {
       this.#losses++
     })
   }
 
-  /** Reads the tables; before the first question. */
+  /** Reads the tables. Call it before any other method. */
   async start(): Promise<void> {
     await this.#read()
     this.#timer = setInterval(() => {
@@ -69,7 +67,7 @@ export class Revocations {
     }, EVERY_MS)
   }
 
-  /** Writes the rows that the store has not taken yet. */
+  /** Writes the rows that the store has not accepted yet. */
   async stop(): Promise<void> {
     clearInterval(this.#timer)
     await this.#writing
@@ -91,8 +89,8 @@ export class Revocations {
   }
 
   /**
-   * The generation of the tokens that are issued to a wallet now. Rejects with `unavailable` when
-   * it is unknown.
+   * Returns the generation for new tokens of a wallet. Rejects with `unavailable` when it is
+   * unknown.
    */
   generationOf(wallet: string): Promise<number> {
     return this.#ask(
@@ -101,20 +99,23 @@ export class Revocations {
     )
   }
 
-  /** A generation after the current one of a wallet, for `begin`. Rejects with `unavailable`. */
+  /**
+   * Returns a generation after the current one of a wallet, for `begin`. Rejects with
+   * `unavailable`.
+   */
   async nextGeneration(wallet: string): Promise<number> {
     return Math.max(this.#now() + LONGEST_MS, (await this.generationOf(wallet)) + 1)
   }
 
   /**
-   * Revokes a token. Rejects with `unavailable` when it may not hold everywhere, or is not stored
-   * yet, which is retried; may be repeated.
+   * Revokes a token; idempotent. Rejects with `unavailable` when the revocation may not be in force
+   * in every process, or is not stored yet. Storing is retried.
    */
   add(tokenId: string): Promise<void> {
     return this.#put(this.#tokens, tokenId, this.#now() + LONGEST_MS)
   }
 
-  /** Revokes every token of a wallet that is of an earlier generation. Rejects as `add` does. */
+  /** Revokes every token of a wallet with an earlier generation. Rejects as `add` does. */
   begin(wallet: string, generation: number): Promise<void> {
     return this.#put(this.#wallets, wallet, generation)
   }
@@ -122,18 +123,18 @@ export class Revocations {
   async #put(table: RevocationTable, text: string, until: number): Promise<void> {
     const done = await Promise.allSettled([
       this.#set.add(text, until),
-      inTime(table.put(text, until), this.#waitMs), // the table goes on with it
+      inTime(table.put(text, until), this.#waitMs), // the table retries after that
     ])
     for (const one of done) if (one.status === 'rejected') throw one.reason
   }
 
   /**
-   * What `ask` reads of the set; where the set may have lost entries the tables are read first,
-   * unless the answer is final without them.
+   * Runs `ask`, which reads the set. If the set may have lost entries, the tables are read first,
+   * unless the answer is final in any case.
    */
   async #ask<T>(ask: () => Promise<T>, isFinal: (answer: T) => boolean): Promise<T> {
     for (let attempt = 0; attempt < 3; attempt++) {
-      // The mark is asked for last: when entries are lost in between, the mark is missing too.
+      // The mark is read last: if entries are lost in between, the mark is lost too.
       const [answer, isWhole] = await Promise.all([ask(), this.#set.has(WHOLE)])
       if (isFinal(answer) || (isWhole && this.#lossesAtRead === this.#losses)) return answer
       await this.#read()
@@ -141,7 +142,7 @@ export class Revocations {
     throw new ServiceError('unavailable', 'Redis loses entries', { retriable: true })
   }
 
-  /** One reading at a time, shared by all who wait for it. */
+  /** Reads the tables, once for all callers that wait. */
   #read(): Promise<void> {
     this.#reading ??= this.#readAll().finally(() => {
       this.#reading = null
@@ -154,10 +155,7 @@ export class Revocations {
     const now = this.#now()
     const tables = [this.#tokens, this.#wallets]
     const all = (await Promise.all(tables.map((table) => table.read(now, MOST)))).flat()
-    for (let from = 0; from < all.length; from += AT_ONCE)
-      await Promise.all(
-        all.slice(from, from + AT_ONCE).map(([text, until]) => this.#set.add(text, until)),
-      )
+    await pMap(all, ([text, until]) => this.#set.add(text, until), { concurrency: AT_ONCE })
     await this.#set.add(WHOLE, now + LONGEST_MS)
     this.#lossesAtRead = losses
   }
@@ -167,16 +165,19 @@ export class Revocations {
       await this.#tokens.writeRest()
       await this.#wallets.writeRest()
     } catch {
-      this.#logger.warn('revoked tokens are not stored, trying again')
+      this.#logger.warn('revoked tokens could not be stored; will retry')
     }
   }
 }
 
-/** A member of the set that no token id or wallet equals: the set holds every row of the tables. */
+/**
+ * A mark in the set: its presence says that the set holds every row of the tables. No token id or
+ * wallet is equal to it.
+ */
 const WHOLE = 'whole'
 /**
- * No token lives longer, also one issued by a clock that is ahead and verified by one that is
- * behind.
+ * The longest life of a token, including one whose issuer's clock is ahead and whose verifier's
+ * clock is behind.
  */
 const LONGEST_MS = (TOKEN_SECONDS + 2 * CLOCK_SKEW_SECONDS) * 1000
 const MOST = 1_000_000

@@ -1,6 +1,6 @@
 import type { Address } from '../../pipeline/domain/address.ts'
 
-/** Who is logged in, and by which token. */
+/** The wallet that is logged in, and its token. */
 export interface Session {
   readonly wallet: Address
   /** The token's `jti`. */
@@ -9,11 +9,14 @@ export interface Session {
   readonly verifiedBy: string
   /** Unix seconds. */
   readonly expiresAt: number
-  /** The generation of the wallet's tokens that it belongs to: see `Revocations`; 0: the first. */
+  /**
+   * The generation of the wallet's tokens that this one belongs to (see `Revocations`); 0 is the
+   * first.
+   */
   readonly generation: number
 }
 
-/** How long a token lives, in seconds. */
+/** Lifetime of a token, in seconds. */
 export const TOKEN_SECONDS = 12 * 3600
 
 /** How far the clock of the process that issued a token may be ahead, in seconds. */

@@ -10,13 +10,13 @@ import type { Revocations } from './revocations.ts'
 import { createTokens, type Tokens } from './tokens.ts'
 import { createMemoryUsedNonces, createRedisUsedNonces } from './used-nonces.ts'
 
-/** What login and dashboard tokens depend on. */
+/** Dependencies of login and dashboard tokens. */
 export interface SessionsDeps {
   readonly revocations: Revocations
   readonly channel: Pick<AccountChannel, 'loggedOut' | 'loggedOutEverywhere'>
   readonly events: Pick<AccountEvents, 'add' | 'count'>
   readonly metrics: Pick<ApiMetrics, 'logins'>
-  /** Null: this is the only process. */
+  /** Null if this is the only process. */
   readonly redis: Redis | null
   readonly secretKey: Uint8Array
   readonly jwtKeys: () => JwtKeys
@@ -26,7 +26,8 @@ export interface SessionsDeps {
 }
 
 /**
- * Creates login by a wallet's signature, and the dashboard tokens that it issues (rules E1, E2).
+ * Creates the login by a wallet's signature, and the dashboard tokens that it issues (rules E1,
+ * E2).
  */
 export function createSessions(deps: SessionsDeps): {
   readonly tokens: Tokens
@@ -42,7 +43,7 @@ export function createSessions(deps: SessionsDeps): {
   const usedNonces = { limit: MOST_USED_NONCES, now }
   const login = createLogin({
     url: publicUrl,
-    // Used nonces in memory end with this process. A random key ends its nonces with it too.
+    // Used nonces in memory are lost with the process. A random key invalidates its nonces as well.
     nonces: createNonces(redis === null ? randomBytes(32) : secretKey),
     used:
       redis === null
@@ -60,8 +61,8 @@ export function createSessions(deps: SessionsDeps): {
 }
 
 /**
- * Revocations that are also announced to every process. The announcement ends open connections, so
- * it is made even if the revocation could not be written.
+ * Returns revocations that are also announced to every process. The announcement closes open
+ * connections, so it is sent even if the revocation could not be written.
  */
 function announcedRevocations({
   revocations,

@@ -1,8 +1,8 @@
 import { type Address, parseAddress } from '../../pipeline/domain/address.ts'
 
 /**
- * What a sign-in message says (Sign-In With Solana; the ABNF of
- * github.com/phantom/sign-in-with-solana). Times are as written, RFC 3339.
+ * The fields of a sign-in message (Sign-In With Solana, ABNF in
+ * github.com/phantom/sign-in-with-solana). Times are RFC 3339 text, as written.
  */
 export interface SignInMessage {
   readonly domain: string
@@ -19,19 +19,19 @@ export interface SignInMessage {
   readonly resources?: readonly string[]
 }
 
-/** How long a nonce, and with it a message, is good, in milliseconds (rule E1). */
+/** Lifetime of a nonce and its message, in milliseconds (rule E1). */
 export const NONCE_MS = 5 * 60_000
 
-/** How far the clocks of two processes may be apart, in milliseconds. */
+/** How far the clocks of two processes may differ, in milliseconds. */
 export const CLOCK_SKEW_MS = 5000
 
-/** Our words above what is signed. */
+/** The statement that a wallet shows to its user before signing. */
 export const STATEMENT =
   'Sign in to manage your API key and credits. This sends no transaction and costs nothing.'
 
 /**
- * The message that a wallet is to sign: everything the standard knows and we check. `url`: where
- * clients find the API; `issuedAt` in unix milliseconds.
+ * Returns the message that a wallet signs, with every field of the standard that `faultOfSignIn`
+ * checks. `url`: where clients find the API. `issuedAt`: unix milliseconds.
  */
 export function signInMessage(given: {
   readonly url: string
@@ -61,7 +61,7 @@ function writeSignIn(message: SignInMessage): string {
   return [`${domain}${PREAMBLE}`, address, '', statement, '', ...fields].join('\n')
 }
 
-/** Reads a message by the standard's grammar; null when it is none, to the last character. */
+/** Parses a message by the standard's grammar. Returns null unless the whole text matches. */
 export function parseSignIn(text: string): SignInMessage | null {
   if (text.length > MAX_LENGTH) return null
   const [first = '', second = '', ...lines] = text.split('\n')
@@ -70,13 +70,13 @@ export function parseSignIn(text: string): SignInMessage | null {
   if (!/^[^\s/?#]+$/.test(domain) || address === null) return null
   const message: Record<string, unknown> = { domain, address }
   const take = () => lines.shift() ?? ''
-  // Each block begins with an empty line: the statement, and the fields.
+  // An empty line precedes each block: the statement, then the fields.
   if (lines[0] === '' && lines[1] !== undefined && !isField(lines[1])) {
     take()
     message.statement = take()
     if (!STATEMENT_TEXT.test(String(message.statement))) return null
   }
-  if (lines.length === 0) return message as unknown as SignInMessage // read field by field
+  if (lines.length === 0) return message as unknown as SignInMessage // built above
   if (take() !== '' || lines.length === 0) return null
   for (const [name, key, value] of FIELDS) {
     if (!lines[0]?.startsWith(`${name}: `)) continue
@@ -90,10 +90,10 @@ export function parseSignIn(text: string): SignInMessage | null {
       return null
     message.resources = resources.map((line) => line.slice(2))
   }
-  return lines.length === 0 ? (message as unknown as SignInMessage) : null // read field by field
+  return lines.length === 0 ? (message as unknown as SignInMessage) : null // built above
 }
 
-/** Why a message is not the one that we handed out. */
+/** The first field of a message that differs from what the service issues. */
 export type SignInFault =
   | 'domain'
   | 'address'
@@ -107,9 +107,9 @@ export type SignInFault =
   | 'not_before'
 
 /**
- * Checks that a message is for us, of this wallet, and of now; each field has to be there, whatever
- * a wallet left out. Whether the nonce was handed out is for somebody else to say. `now`: unix
- * milliseconds; null: nothing is wrong.
+ * Checks that a message is for this service, for this wallet, and valid at `now` (unix
+ * milliseconds). Every field is required. Returns null for a valid message. The caller checks that
+ * the nonce was issued by the service.
  */
 export function faultOfSignIn(
   message: SignInMessage,
@@ -127,7 +127,7 @@ export function faultOfSignIn(
     ['version', message.version !== '1'],
     ['chain', message.chainId !== 'mainnet' && message.chainId !== 'solana:mainnet'],
     ['nonce', message.nonce === undefined],
-    // Another process may have handed it out, by a clock of its own.
+    // Another process, with its own clock, may have issued the message.
     ['issued_at', !(issued <= now + CLOCK_SKEW_MS && issued > now - NONCE_MS)],
     ['expiration_time', !(expires > now && expires <= issued + NONCE_MS)],
     ['not_before', !(begins <= now + CLOCK_SKEW_MS)],
@@ -142,7 +142,7 @@ const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/
 const STATEMENT_TEXT = /^[\w.~:/?#[\]@!$&'()*+,;= -]+$/
 const URI_TEXT = /^[A-Za-z][A-Za-z0-9+.-]*:[\w.~:/?#[\]@!$&'()*+,;=%-]*$/
 
-/** The fields in their order: name, key, form. */
+/** The fields in their order: name, key, format. */
 const FIELDS = [
   ['URI', 'uri', URI_TEXT],
   ['Version', 'version', /^1$/],

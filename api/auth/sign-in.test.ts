@@ -9,7 +9,7 @@ import { faultOfSignIn, parseSignIn, STATEMENT, signInMessage } from './sign-in-
 import { isSignedBy, parseSignature } from './verify-signature.ts'
 
 /*
- * Sign-In With Solana (rule E1): the text, what is checked of it, and the signature over it.
+ * Sign-In With Solana (rule E1): the text, its checks, and the signature over it.
  */
 
 const WALLET = address('9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM')
@@ -29,7 +29,7 @@ const FIELDS = {
   expirationTime: '2026-11-21T12:05:00.000Z',
 }
 
-test('the message is the standard’s, to the byte', (t) => {
+test('the message equals that of the standard’s own library, byte by byte', (t) => {
   t.is(
     TEXT,
     `api.example:8443 wants you to sign in with your Solana account:
@@ -53,7 +53,7 @@ Expiration Time: 2026-11-21T12:05:00.000Z`,
   )
 })
 
-test('whatever the standard’s own writer makes of fields is read as these fields', (t) => {
+test('a message written by the standard’s own library is parsed into the same fields', (t) => {
   const time = fc
     .date({ min: new Date(0), max: new Date('9999-12-31'), noInvalidDate: true })
     .map((date) => date.toISOString())
@@ -81,7 +81,7 @@ test('whatever the standard’s own writer makes of fields is read as these fiel
     fc.property(message, (fields) => {
       const text = createSignInMessageText(fields)
       t.deepEqual(parseSignIn(text) as unknown, fields)
-      // Nothing before, behind or between is passed over.
+      // No text before, after or between the fields is ignored.
       for (const other of [
         ` ${text}`,
         `${text}\n`,
@@ -95,7 +95,7 @@ test('whatever the standard’s own writer makes of fields is read as these fiel
   )
 })
 
-test('what is no message of the grammar is none', (t) => {
+test('text that does not match the grammar is refused', (t) => {
   const bad = [
     ...['', '\n', 'x', TEXT.replace('Solana', 'Ethereum'), TEXT.replaceAll('\n', '\r\n')],
     ...[TEXT.replace('\n\nURI', '\nURI'), TEXT.replace('\nVersion: 1', '\nVersion: 2')],
@@ -119,7 +119,7 @@ test('what is no message of the grammar is none', (t) => {
   for (const text of bad) t.is(parseSignIn(text), null, text)
 })
 
-test('each field is checked; one that is left out is wrong too', (t) => {
+test('each field is checked, and a missing field is a fault', (t) => {
   const expected = { url: URL_, wallet: WALLET, now: NOW + 60_000 }
   const judge = (fields: object, now = expected.now) =>
     faultOfSignIn({ ...FIELDS, ...fields }, { ...expected, now })
@@ -158,7 +158,7 @@ test('each field is checked; one that is left out is wrong too', (t) => {
     ).map(without),
     ['statement', 'uri', 'version', 'chain', 'nonce', 'issued_at', 'expiration_time'],
   )
-  // To the millisecond: the end is outside.
+  // To the millisecond; the end is exclusive.
   t.is(judge({}, NOW + 300_000 - 1), null)
   t.is(judge({}, NOW + 300_000), 'issued_at')
 })
@@ -187,7 +187,7 @@ test('a signature is 64 bytes in base58 or base64', (t) => {
     t.is(parseSignature(bad), null, bad)
 })
 
-test('a signature is the wallet’s own over just these bytes, and @noble/curves says the same', (t) => {
+test('a signature is valid only for its wallet and bytes, and @noble/curves agrees', (t) => {
   const wallet = newWallet()
   const bytes = Buffer.from(TEXT)
   const signature = wallet.signBytes(bytes)
@@ -203,7 +203,7 @@ test('a signature is the wallet’s own over just these bytes, and @noble/curves
     }),
     { numRuns: 50 },
   )
-  // The same signature with s + L, the order of the group, passes wherever s is reduced first.
+  // The same signature with s + L (L: the order of the group) is valid wherever s is reduced first.
   const ORDER = 2n ** 252n + 27742317777372353535851937790883648493n
   const s = BigInt(`0x${Buffer.from(signature.slice(32)).reverse().toString('hex')}`) + ORDER
   const more = Buffer.from(s.toString(16).padStart(64, '0'), 'hex').reverse()
@@ -211,8 +211,9 @@ test('a signature is the wallet’s own over just these bytes, and @noble/curves
 })
 
 /*
- * Corner cases on which implementations differ: message, key, signature in hex, and why we refuse; from "Taming the many EdDSAs" (Chalkias, Garillot, Nikolaenko;
- * github.com/novifinancial/ed25519-speccheck, cases.json).
+ * Corner cases on which implementations differ: message, key and signature in hex, and why it is
+ * refused. From "Taming the many EdDSAs" by Chalkias, Garillot and Nikolaenko
+ * (github.com/novifinancial/ed25519-speccheck, cases.json).
  */
 const CORNERS: readonly (readonly [
   message: string,
@@ -224,7 +225,7 @@ const CORNERS: readonly (readonly [
     '8c93255d71dcab10e8f379c26200f3c7bd5f09d9bc3068d3ef4edeb4853022b6',
     'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa',
     'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a0000000000000000000000000000000000000000000000000000000000000000',
-    'key and R of small order, s = 0: good for many messages',
+    'key and R of small order, s = 0: valid for many messages',
   ],
   [
     '9bd9f44f4dcc75bd531b56b2cd280b0bb38fc1cd6d1230e14861d861de092e79',
@@ -242,46 +243,45 @@ const CORNERS: readonly (readonly [
     'e47d62c63f830dc7a6851a0b1f33ae4bb2f507fb6cffec4011eaccd55b53f56c',
     'cdb267ce40c5cd45306fa5d2f29731459387dbf9eb933b7bd5aed9a765b88d4d',
     '160a1cb0dc9c0258cd0a7d23e94d8fa878bcb1925f2c64246b2dee1796bed5125ec6bc982a269b723e0668e540911a9a6a58921d6925e434ab10aa7940551a09',
-    'holds with the cofactor alone',
+    'valid only with the cofactor',
   ],
   [
     'e47d62c63f830dc7a6851a0b1f33ae4bb2f507fb6cffec4011eaccd55b53f56c',
     'cdb267ce40c5cd45306fa5d2f29731459387dbf9eb933b7bd5aed9a765b88d4d',
     '21122a84e0b5fca4052f5b1235c80a537878b38f3142356b2c2384ebad4668b7e40bc836dac0f71076f9abe3a53f9c03c1ceeeddb658d0030494ace586687405',
-    'holds with the cofactor alone, multiplied before it is reduced',
+    'valid only with the cofactor, multiplied before reduction',
   ],
   [
     '85e241a07d148b41e47d62c63f830dc7a6851a0b1f33ae4bb2f507fb6cffec40',
     '442aad9f089ad9e14647b1ef9099a1ff4798d78589e66f28eca69c11f582a623',
     'e96f66be976d82e60150baecff9906684aebb1ef181f67a7189ac78ea23b6c0e547f7690a0e2ddcd04d87dbc3490dc19b3b3052f7ff0538cb68afb369ba3a514',
-    's above the order',
+    's above the order of the group',
   ],
   [
     '85e241a07d148b41e47d62c63f830dc7a6851a0b1f33ae4bb2f507fb6cffec40',
     '442aad9f089ad9e14647b1ef9099a1ff4798d78589e66f28eca69c11f582a623',
     '8ce5b96c8f26d0ab6c47958c9e68b937104cd36e13c33566acd2fe8d38aa19427e71f98a473474f2f13f06f97c20d58cc3f54b8bd0d272f42b695dd7e89a8c22',
-    's far above the order',
+    's far above the order of the group',
   ],
   [
     'fdaebc429f4a735932a160da1301080c13280eea8bc280d1b392c6b9e6ba3a5a',
     'f7badec5b8abeaf699583992219b7b223f1df3fbbea919844e3f7c554a43dd43',
     'edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f454d370c8d9fc323a41450f8d513eafeb5b0697390c1e505a0d4ddc71f566607',
-    'R not in its one form',
+    'R not canonically encoded',
   ],
   [
     '84b698d39be126ff55fe45079e6c8bf64a0d7db6994560b4e96b7021eb39c1a1',
     'f7badec5b8abeaf699583992219b7b223f1df3fbbea919844e3f7c554a43dd43',
     'edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f084d5b99c2a9463d9c8bd5026916996984eeec87ddf1d3be329006ace1b37b09',
-    'R not in its one form, hashed as it is',
+    'R not canonically encoded, hashed as received',
   ],
 ]
 
-test('signatures that some libraries take and others do not are refused', (t) => {
+test('signatures on which libraries disagree are refused', (t) => {
   const hex = (text: string) => Buffer.from(text, 'hex')
   for (const [message, key, signature, why] of CORNERS)
     t.false(isSignedBy(addressFromBytes(hex(key)), hex(message), hex(signature)), why)
-  // The eight keys of small order, and others that stand for them in another form: none signs
-  // anything.
+  // None of the eight keys of small order, canonically encoded or not, is valid for a signature.
   const small = [
     '0100000000000000000000000000000000000000000000000000000000000000',
     'ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',

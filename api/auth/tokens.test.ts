@@ -11,8 +11,8 @@ import { newJwtKeys, readJwtKeys, readOrCreateJwtKeys } from './jwt-keys.ts'
 import { createTokens } from './tokens.ts'
 
 /*
- * Dashboard tokens (rule E2), and what RFC 8725 (JSON Web Token Best Current Practices, section 3)
- * asks for, a test a line.
+ * Dashboard tokens (rule E2) and the requirements of RFC 8725 (JSON Web Token Best Current
+ * Practices, section 3), one test each.
  */
 
 const WALLET = address('9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM')
@@ -56,7 +56,7 @@ const CLAIMS = {
 const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
 const unsigned = (header: object, claims: object) => `${part(header)}.${part(claims)}`
 
-/** A token signed with our own key, whatever it says. */
+/** A token with any header and claims, signed with the service's own key. */
 function signed(header: object, claims: object): string {
   const head = unsigned(header, claims)
   return `${head}.${sign(null, Buffer.from(head), privateKey).toString('base64url')}`
@@ -64,7 +64,7 @@ function signed(header: object, claims: object): string {
 const without = (name: keyof typeof CLAIMS) =>
   Object.fromEntries(Object.entries(CLAIMS).filter(([key]) => key !== name))
 
-test('a token says whose it is, for whom and until when, and nothing else (rule E2)', async (t) => {
+test('a token has the claims of rule E2 and no others', async (t) => {
   const tokens = open()
   const { token, expiresAt } = await tokens.issue(WALLET)
   t.is(expiresAt, SECOND + 12 * 3600)
@@ -88,18 +88,18 @@ test('a token says whose it is, for whom and until when, and nothing else (rule 
   t.not((await tokens.issue(WALLET)).token, token)
   t.truthy(
     await tokens.verify(signed(HEADER, CLAIMS)),
-    'what the tests below change is good as it is',
+    'the token that the tests below alter is valid unaltered',
   )
 })
 
-test('a token of a process whose clock is five seconds ahead is good at once, and ends in its second', async (t) => {
+test('a token of a process whose clock is five seconds ahead is valid at once, and expires to the second', async (t) => {
   const { token, expiresAt } = await open({ now: () => NOW + 5000 }).issue(WALLET)
   const at = async (now: number) => (await open({ now: () => now }).verify(token)) !== null
   t.deepEqual(await Promise.all([at(NOW - 1), at(NOW)]), [false, true])
   t.deepEqual(await Promise.all([at(expiresAt * 1000 - 1), at(expiresAt * 1000)]), [true, false])
 })
 
-test('a token that was taken back is none; others of its wallet are', async (t) => {
+test('a revoked token is invalid; other tokens of its wallet stay valid', async (t) => {
   const tokens = open()
   const [one, other] = [await tokens.issue(WALLET), await tokens.issue(WALLET)]
   const session = await tokens.verify(one.token)
@@ -128,7 +128,7 @@ const byStranger = (header: object) => {
 }
 
 refuses(
-  'RFC 8725 3.1: the algorithm is ours to choose, not the token’s (none; HMAC with the public key; another name for it)',
+  'RFC 8725 3.1: the algorithm is fixed, whatever the token says (none; HMAC with the public key; another name for it)',
   `${unsigned({ ...HEADER, alg: 'none' }, CLAIMS)}.`,
   `${unsigned({ ...HEADER, alg: 'none' }, CLAIMS)}.AA`,
   signed({ ...HEADER, alg: 'none' }, CLAIMS),
@@ -140,7 +140,7 @@ refuses(
   ),
 )
 
-test('RFC 8725 3.2: a key belongs to one algorithm, and Ed25519 it is (a set with any other key is refused)', async (t) => {
+test('RFC 8725 3.2: a key belongs to one algorithm: a set with a key that is not Ed25519 is refused', async (t) => {
   const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey
   const p256 = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
   const x25519 = generateKeyPairSync('x25519').privateKey
@@ -151,7 +151,7 @@ test('RFC 8725 3.2: a key belongs to one algorithm, and Ed25519 it is (a set wit
 })
 
 refuses(
-  'RFC 8725 3.3: every signature is verified: changed claims, changed header, cut, foreign, empty',
+  'RFC 8725 3.3: every signature is verified: altered claims, altered header, truncated, foreign, empty',
   ...[signed(HEADER, CLAIMS)].flatMap((good) => {
     const [head = '', claims = '', signature = ''] = good.split('.')
     const other = part({ ...CLAIMS, sub: '11111111111111111111111111111111' })
@@ -165,16 +165,16 @@ refuses(
     ]
   }),
   byStranger(HEADER),
-  // A nested token: JSON Web Encryption around one of ours, and one of ours as the claims.
+  // A nested token: JSON Web Encryption around a valid one, and a valid one as the claims.
   `${signed(HEADER, CLAIMS)}.AA.AA`,
 )
 
-test('RFC 8725 3.4: cryptographic inputs are checked: a private part that is not of its public key is refused', async (t) => {
+test('RFC 8725 3.4: cryptographic inputs are checked: a private part that does not match its public key is refused', async (t) => {
   const keys = [{ ...publicJwk, d: strangerJwk.d }]
   await t.throwsAsync(readJwtKeys(JSON.stringify({ keys }), 'f'), { code: 'bad_config' })
 })
 
-test('RFC 8725 3.5: keys have entropy: they are made by the system’s generator, 256 bits, no two alike', async (t) => {
+test('RFC 8725 3.5: keys have 256 bits of entropy from the system’s generator, and no two are equal', async (t) => {
   const made = await Promise.all(Array.from({ length: 20 }, newJwtKeys))
   const ds = made.map((one) => (JSON.parse(one) as { keys: { d: string }[] }).keys[0]?.d ?? '')
   t.is(new Set(ds).size, 20)
@@ -182,13 +182,13 @@ test('RFC 8725 3.5: keys have entropy: they are made by the system’s generator
 })
 
 refuses(
-  'RFC 8725 3.6: nothing compressed or encrypted is unpacked (five parts; zip)',
+  'RFC 8725 3.6: no compressed or encrypted token is read (five parts; zip)',
   signed({ ...HEADER, zip: 'DEF' }, CLAIMS).concat('.AA.AA'),
   `${part({ alg: 'dir', enc: 'A256GCM', zip: 'DEF' })}..AAAA.AAAA.AAAA`,
 )
 
 refuses(
-  'RFC 8725 3.7: claims are UTF-8 JSON: other encodings and other text are refused',
+  'RFC 8725 3.7: claims are UTF-8 JSON: other encodings and other texts are refused',
   ...[
     Buffer.from('{"iss":"\xff"}', 'latin1'),
     Buffer.from(JSON.stringify(CLAIMS), 'utf16le'),
@@ -203,7 +203,7 @@ refuses(
 )
 
 refuses(
-  'RFC 8725 3.8: issuer and subject are checked: another issuer, none, a subject that is no wallet',
+  'RFC 8725 3.8: issuer and subject are checked: another issuer, none, a subject that is not a wallet',
   ...['https://evil.example', `${ISSUER}/`, '', null, [ISSUER]].map((iss) =>
     signed(HEADER, { ...CLAIMS, iss }),
   ),
@@ -221,7 +221,7 @@ refuses(
 )
 
 refuses(
-  'RFC 8725 3.10: no claim or header is trusted further than it is checked: keys that the token brings, places it names, parts it calls critical',
+  'RFC 8725 3.10: no unchecked claim or header is trusted: embedded keys, key URLs, critical extensions',
   byStranger({ ...HEADER, jwk: { kty: 'OKP', crv: 'Ed25519', x: strangerJwk.x } }),
   byStranger({ ...HEADER, kid: undefined, jwk: { kty: 'OKP', crv: 'Ed25519', x: strangerJwk.x } }),
   byStranger({ ...HEADER, jku: 'http://127.0.0.1:1/jwks.json' }),
@@ -241,7 +241,7 @@ refuses(
 )
 
 refuses(
-  'RFC 8725 3.12: kinds of tokens exclude each other, also in time: expired, from the future, living too long, without id',
+  'RFC 8725 3.12: tokens that are expired, from the future, too long-lived or without an id are refused',
   signed(HEADER, { ...CLAIMS, exp: SECOND }),
   signed(HEADER, { ...CLAIMS, exp: SECOND - 1 }),
   signed(HEADER, { ...CLAIMS, nbf: SECOND + 1 }),
@@ -256,7 +256,7 @@ refuses(
 )
 
 refuses(
-  'what is no token at all is refused without being looked at',
+  'text that cannot be a token is refused without parsing',
   '',
   'x',
   'a.b',
@@ -268,7 +268,7 @@ refuses(
   signed(HEADER, { ...CLAIMS, more: 'x'.repeat(5000) }),
 )
 
-test('keys are rotated: the first signs, all verify, one that is gone does not; only public parts are shown', async (t) => {
+test('key rotation: the first key signs, all verify, a removed one does not; only public parts are published', async (t) => {
   const next = await newJwtKeys()
   const [older, newer] = [text, next].map((one) => (JSON.parse(one) as { keys: object[] }).keys[0])
   const both = await readJwtKeys(JSON.stringify({ keys: [newer, older] }), 'both')
@@ -289,7 +289,7 @@ test('keys are rotated: the first signs, all verify, one that is gone does not; 
   t.false(JSON.stringify(both.published).includes('"d"'))
 })
 
-test('a file of keys that is none is refused, and nothing of it repeated', async (t) => {
+test('an invalid key file is refused, and the error repeats none of its contents', async (t) => {
   for (const bad of [
     ...['', '{', '[]', '{}', '{"keys":[]}', '{"keys":{}}', 'null', d],
     JSON.stringify({ keys: [publicJwk] }),
@@ -304,7 +304,7 @@ test('a file of keys that is none is refused, and nothing of it repeated', async
   }
 })
 
-test('keys made at the first start are the owner’s alone to read, the same for all who start at once, and kept (rule J2)', async (t) => {
+test('keys made at the first start are readable by the owner only, equal for concurrent starts, and kept (rule J2)', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'jwt-'))
   t.teardown(() => rm(folder, { recursive: true }))
   const data = join(folder, 'data')
@@ -325,7 +325,7 @@ test('keys made at the first start are the owner’s alone to read, the same for
   t.is(await readFile(join(data, 'secret-key'), 'utf8'), secret)
 })
 
-test('a file to keep is never there in part: it appears whole, whenever a process ends', async (t) => {
+test('a created file is never partial: it appears whole, even if the process ends while writing', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'kept-'))
   t.teardown(() => rm(folder, { recursive: true }))
   const path = join(folder, 'file')

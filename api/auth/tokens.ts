@@ -6,41 +6,41 @@ import type { JwtKeys } from './jwt-keys.ts'
 import type { Revocations } from './revocations.ts'
 import { CLOCK_SKEW_SECONDS, type Session, TOKEN_SECONDS } from './session.ts'
 
-/** Tokens of the dashboard (rule E2). */
+/** Issues, verifies and revokes dashboard tokens (rule E2). */
 export interface Tokens {
-  /**
-   * Rejects with `unavailable` when it cannot be told which tokens of the wallet were taken back.
-   */
+  /** Rejects with `unavailable` when the wallet's revocations are unknown. */
   issue(wallet: Address): Promise<{ readonly token: string; readonly expiresAt: number }>
   /**
-   * The session of a token; null for everything that is no valid token of ours. Rejects with
-   * `unavailable` when it cannot be told whether it was revoked.
+   * Returns the session of a token, or null if the text is not a valid token. Rejects with
+   * `unavailable` when it is unknown whether the token was revoked.
    */
   verify(text: string): Promise<Session | null>
   /**
-   * Whether a token was revoked, or the key that verified it removed. Rejects with `unavailable`
-   * when it cannot be told.
+   * Whether the token was revoked, or the key that verified it was removed. Rejects with
+   * `unavailable` when this is unknown.
    */
   isRevoked(session: Session): Promise<boolean>
-  /** Makes a token invalid everywhere, at once. */
+  /** Invalidates a token at once, in every process. */
   revoke(session: Session): Promise<void>
-  /** Makes every token of a wallet that was issued until now invalid everywhere, at once. */
+  /** Invalidates every token issued to a wallet until now, at once, in every process. */
   revokeAll(wallet: Address): Promise<void>
 }
 
-/**
- * EdDSA JSON Web Tokens by the rules of RFC 8725: one algorithm, whatever the token names; a type
- * of their own; issuer and audience checked; nothing but the key id is taken from the header.
- * `keys` are the keys in force, `issuer` is where clients find the API.
- */
-export function createTokens(deps: {
+interface TokenDeps {
   readonly keys: () => JwtKeys
   readonly issuer: () => string
   readonly revocations: Pick<Revocations, 'has' | 'add' | 'generationOf'> & {
     addAll(wallet: Address): Promise<void>
   }
   readonly now: () => number
-}): Tokens {
+}
+
+/**
+ * Creates EdDSA JSON Web Tokens by RFC 8725. The algorithm is fixed, whatever the token's header
+ * says. Type, issuer and audience are checked. The key id is the only header that is used to
+ * verify. `keys` returns the current keys, `issuer` the URL of the API.
+ */
+export function createTokens(deps: TokenDeps): Tokens {
   const { keys, issuer, revocations, now } = deps
   return {
     async issue(wallet) {
@@ -60,11 +60,11 @@ export function createTokens(deps: {
       return { token, expiresAt }
     },
     async verify(text) {
-      const token = await read(text)
+      const token = await readToken(text, deps)
       const claims = Claims.safeParse(token?.payload)
       if (token === null || !claims.success) return null
       const { sub, jti, iat, exp, gen } = claims.data
-      // Not left to jose, whose tolerance would be one of `exp` too.
+      // Checked here, because the clock tolerance of jose would apply to `exp` too.
       if (iat > now() / 1000 + CLOCK_SKEW_SECONDS || exp - iat > TOKEN_SECONDS) return null
       const wallet = parseAddress(sub)
       if (wallet === null) return null
@@ -77,43 +77,44 @@ export function createTokens(deps: {
     revoke: ({ tokenId }) => revocations.add(tokenId),
     revokeAll: (wallet) => revocations.addAll(wallet),
   }
+}
 
-  async function read(text: string) {
-    // What cannot be one, as an API key, is not looked at further.
-    if (text.length > MAX_LENGTH || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(text)) return null
-    try {
-      const { verifying, published } = keys()
-      const keyOf = ({ kid = '' }) => {
-        const key = verifying.get(kid)
-        if (key === undefined) throw new errors.JWKSNoMatchingKey()
-        return key
-      }
-      const { payload, protectedHeader } = await jwtVerify(text, keyOf, {
-        algorithms: ['EdDSA'],
-        typ: TYPE,
-        issuer: issuer(),
-        audience: AUDIENCE,
-        requiredClaims: ['iss', 'aud', 'sub', 'iat', 'exp', 'jti'],
-        currentDate: new Date(now()),
-      })
-      const verifiedBy = published.find(({ kid }) => kid === protectedHeader.kid)?.x ?? ''
-      return { payload, verifiedBy }
-    } catch (error) {
-      if (error instanceof errors.JOSEError) return null
-      throw error
+/** Returns the verified payload of a token, and the key that verified it; null if it is invalid. */
+async function readToken(text: string, { keys, issuer, now }: TokenDeps) {
+  // Text that cannot be a token, for example an API key, is not parsed.
+  if (text.length > MAX_LENGTH || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(text)) return null
+  try {
+    const { verifying, published } = keys()
+    const keyOf = ({ kid = '' }) => {
+      const key = verifying.get(kid)
+      if (key === undefined) throw new errors.JWKSNoMatchingKey()
+      return key
     }
+    const { payload, protectedHeader } = await jwtVerify(text, keyOf, {
+      algorithms: ['EdDSA'],
+      typ: TYPE,
+      issuer: issuer(),
+      audience: AUDIENCE,
+      requiredClaims: ['iss', 'aud', 'sub', 'iat', 'exp', 'jti'],
+      currentDate: new Date(now()),
+    })
+    const verifiedBy = published.find(({ kid }) => kid === protectedHeader.kid)?.x ?? ''
+    return { payload, verifiedBy }
+  } catch (error) {
+    if (error instanceof errors.JOSEError) return null
+    throw error
   }
 }
 
 /**
- * RFC 8725 3.11: no other kind of token that the same keys may sign one day passes for one of
- * these.
+ * An explicit type (RFC 8725, section 3.11), so that no other token signed with the same keys is
+ * accepted here.
  */
 const TYPE = 'dashboard+jwt'
 const AUDIENCE = 'dashboard'
 const MAX_LENGTH = 2048
 
-/** Claims as only we write them; a token with a list of audiences is for somebody else too. */
+/** Claims as this service writes them. A token with several audiences is refused. */
 const Claims = z.object({
   aud: z.literal(AUDIENCE),
   sub: z.string(),

@@ -11,7 +11,7 @@ const KINDS = REDIS_URL ? (['memory', 'redis'] as const) : (['memory'] as const)
 if (!REDIS_URL) test.skip('used nonces on Redis: REDIS_URL is not set', () => {})
 const logger = createLogger('silent')
 
-/** A set with a clock of its own, as `processes` processes have it (in memory: one). */
+/** A set with its own clock, as opened by `processes` processes (in memory: one). */
 async function open(kind: (typeof KINDS)[number], limit: number, processes = 1) {
   const clock = { now: 1_000_000 }
   const options = { limit, now: () => clock.now }
@@ -35,10 +35,10 @@ async function open(kind: (typeof KINDS)[number], limit: number, processes = 1) 
   }
 }
 
-const first = (all: readonly UsedNonces[]) => all[0] as UsedNonces // there is one
+const first = (all: readonly UsedNonces[]) => all[0] as UsedNonces // never empty
 
 for (const kind of KINDS) {
-  test(`${kind}: of a hundred who use a nonce at once one may`, async (t) => {
+  test(`${kind}: of a hundred concurrent uses of a nonce one succeeds`, async (t) => {
     const { clock, all, close } = await open(kind, 100, 4)
     for (let round = 0; round < 20; round++) {
       const used = await Promise.all(
@@ -49,18 +49,18 @@ for (const kind of KINDS) {
     await close()
   })
 
-  test(`${kind}: a used nonce stays used until no process takes its message any more`, async (t) => {
+  test(`${kind}: a used nonce stays used until no process accepts its message`, async (t) => {
     const { clock, all, close } = await open(kind, 10)
     const nonces = first(all)
     const issuedAt = clock.now
     t.true(await nonces.use('a', issuedAt))
-    // Five minutes, and five seconds that a clock may be behind.
+    // Five minutes, and the five seconds that a clock may be behind.
     clock.now += 305_000
     t.false(await nonces.use('a', issuedAt))
     await close()
   })
 
-  test(`${kind}: when as many as the limit are kept no other can be used, and none is forgotten`, async (t) => {
+  test(`${kind}: at the limit no other nonce can be used, and none is evicted`, async (t) => {
     const { clock, all, close } = await open(kind, 2)
     const nonces = first(all)
     t.deepEqual([await nonces.use('a', clock.now), await nonces.use('b', clock.now)], [true, true])
@@ -76,7 +76,7 @@ for (const kind of KINDS) {
 }
 
 const onRedis = REDIS_URL ? test : test.skip
-onRedis('redis: while it does not answer no nonce can be used', async (t) => {
+onRedis('redis: while Redis does not answer, no nonce can be used', async (t) => {
   const redis = await connectRedis(new URL(REDIS_URL ?? ''), logger)
   const nonces = createRedisUsedNonces(redis, `test:${randomUUID()}`, { limit: 10 })
   redis.disconnect()
@@ -98,7 +98,7 @@ onRedis('redis: a nonce from before the connection was lost cannot be used', asy
   const isBack = once(redis, 'ready')
   way.cut()
   await isBack
-  await redis.del(`tw:${name}`) // what it lost
+  await redis.del(`tw:${name}`) // simulates the loss
   t.deepEqual([await nonces.use('a', clock.now), await nonces.use('b', clock.now)], [false, false])
   clock.now += 6000
   t.true(await nonces.use('c', clock.now))

@@ -3,15 +3,16 @@ import { orUnavailable, type Redis } from '../redis-connection.ts'
 import { CLOCK_SKEW_MS, NONCE_MS } from './sign-in-message.ts'
 
 /**
- * Nonces that logins used up, each kept until its message has expired by every process's clock. On
- * Redis for all processes, or in memory for one; both pass `used-nonces.contract.test.ts`.
+ * Nonces that a login has used. Each is kept until its message has expired by the clock of every
+ * process. Redis shares them among all processes; memory serves one process. Both pass
+ * `used-nonces.contract.test.ts`.
  */
 export interface UsedNonces {
   /**
-   * Uses a nonce up. True for one caller alone, however many try at the same time. `issuedAt` is of
-   * its message, in unix milliseconds. Rejects with a retriable ServiceError `unavailable` when
-   * Redis does not answer, or as many nonces as the limit are kept: none is forgotten before its
-   * time.
+   * Marks a nonce as used. Returns true to exactly one caller, also among concurrent ones.
+   * `issuedAt` is the time of its message in unix milliseconds. Rejects with a retriable
+   * ServiceError `unavailable` when Redis does not answer, or when the set is full. No nonce is
+   * evicted before it expires.
    */
   use(nonce: string, issuedAt: number): Promise<boolean>
 }
@@ -21,9 +22,11 @@ interface Options {
   readonly now?: () => number
 }
 
-/** The nonces of one process. */
+/** Creates the set of a single process. */
 export function createMemoryUsedNonces({ limit, now = Date.now }: Options): UsedNonces {
-  /** Until when each is kept; in that order, for all are kept equally long. */
+  /**
+   * When each nonce expires. Insertion order is expiry order, because all are kept equally long.
+   */
   const untils = new Map<string, number>()
   return {
     async use(nonce) {
@@ -40,9 +43,9 @@ export function createMemoryUsedNonces({ limit, now = Date.now }: Options): Used
 }
 
 /**
- * The nonces of all processes: a sorted set `tw:<name>` of nonces by the time until which they are
- * kept. When the connection is lost, Redis may have lost the newest of them. So nonces issued
- * before that are taken as used, and their wallets sign another message.
+ * Creates the set that all processes share: a sorted set `tw:<name>` of nonces, scored by the time
+ * at which they expire. When the connection is lost, Redis may have lost its newest entries. Nonces
+ * issued before that count as used, and their wallets have to sign another message.
  */
 export function createRedisUsedNonces(
   redis: Redis,
@@ -68,7 +71,7 @@ function full(): ServiceError {
   return new ServiceError('unavailable', 'too many logins in five minutes', { retriable: true })
 }
 
-/** How long a used nonce is kept: its lifetime, and twice what clocks of processes may differ. */
+/** How long a used nonce is kept: its lifetime, and twice the difference allowed between clocks. */
 const KEPT_MS = NONCE_MS + 2 * CLOCK_SKEW_MS
 
 /** KEYS: the set. ARGV: nonce, now, kept until, kept for, limit. */

@@ -4,8 +4,8 @@ import bs58 from 'bs58'
 import { type Address, addressBytes } from '../../pipeline/domain/address.ts'
 
 /**
- * Reads a signature of 64 bytes, base58 as Solana writes it or base64 as browsers do; null for
- * anything else.
+ * Parses a signature of 64 bytes, in base58 (Solana) or base64 (browsers). Returns null for any
+ * other text.
  */
 export function parseSignature(text: string): Uint8Array | null {
   if (text.length > 90) return null
@@ -16,11 +16,11 @@ export function parseSignature(text: string): Uint8Array | null {
 }
 
 /**
- * Whether the wallet's key signed the bytes, strictly: OpenSSL checks the equation of RFC 8032
- * without the cofactor and that s is below the order; @noble/curves (audited, and in the tree
- * already) that key and R are canonical points outside the small subgroup, which OpenSSL leaves out
- * and without which one signature can be good for every message. By @noble/curves alone a check
- * takes ten times as long.
+ * Whether the wallet's key signed the bytes, by the strict rules. OpenSSL checks the equation of
+ * RFC 8032 without the cofactor, and that s is below the order. @noble/curves (audited, already a
+ * dependency) checks that the key and R are canonical points outside the small subgroup. OpenSSL
+ * does not check this, and without it one signature can be valid for every message. @noble/curves
+ * alone takes ten times as long.
  */
 export function isSignedBy(wallet: Address, bytes: Uint8Array, signature: Uint8Array): boolean {
   const key = addressBytes(wallet)
@@ -35,6 +35,6 @@ function isStrictPoint(bytes: Uint8Array): boolean {
   try {
     return !ed25519.Point.fromBytes(bytes).isSmallOrder()
   } catch {
-    return false // no point, or not in its one form
+    return false // not a point, or not canonically encoded
   }
 }

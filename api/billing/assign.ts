@@ -6,7 +6,14 @@ import type { Store } from '../../pipeline/store/store.ts'
 import type { AccountLocks, HeldLock } from '../account-locks.ts'
 import type { Accounts } from '../accounts/accounts.ts'
 import type { Ledger } from '../credits/ledger.ts'
-import { type Deposit, entryOf, REDEMPTION_KEY, redemptionKey } from './deposit-rows.ts'
+import {
+  type Candidate,
+  type Deposit,
+  entryOf,
+  insertAssignment,
+  readCandidates,
+  redemptionKey,
+} from './deposit-rows.ts'
 import { readPro, redeemPlans } from './subscriptions.ts'
 import { creditsFor, type Plan, type Prices } from './terms.ts'
 
@@ -15,67 +22,63 @@ export interface AssignDeps {
   readonly ledger: Ledger
   readonly accounts: Accounts
   readonly prices: Prices
-  readonly turns: AccountLocks
+  readonly locks: AccountLocks
   readonly now?: () => number
 }
 
-/** What an operator decides. */
+/** An operator's decision. */
 export interface Assignment {
   readonly signature: string
   readonly account: Address
-  /** What it is redeemed for, whichever address was paid. */
+  /** What the deposit buys, whichever address was paid. */
   readonly purpose: Purpose
 }
 
-/** What came of it: credits that were added, or the plan and until when Pro runs. */
+/** The result: credits that were added, or the plan and until when Pro runs. */
 export type Assigned =
   | { readonly purpose: 'credits'; readonly credits: number; readonly balance: number }
   | { readonly purpose: 'pro'; readonly plan: string; readonly expiresAt: number | null }
 
 /**
- * Redeems a deposit for an account by hand, once: neither this nor a check redeems it again. For
- * Pro it buys the dearest plan that it pays for. The decision is stored first, so that the same
- * command finishes what a process left that ended in between; then it is looked once more whether a
- * check that came before has redeemed it. Rejects with `deposit_not_found`, `already_redeemed`,
- * `account_not_found`, and `invalid_argument` for a deposit that is not finalized, pays no plan, or
- * is one of several of the transaction of which none is the account's own.
+ * Redeems a deposit for an account by hand, once: later commands and checks do not redeem it again.
+ * For Pro it buys the most expensive plan that it pays for.
+ *
+ * The decision is stored first, so that the same command finishes the work after a crash. Then a
+ * last read makes sure that no check has redeemed the deposit in the meantime. Rejects with
+ * `deposit_not_found`, `already_redeemed`, `account_not_found`, and with `invalid_argument` if the
+ * deposit is not finalized, pays for no plan, or is one of several in the transaction of which none
+ * belongs to the account.
  */
 export async function assignDeposit(deps: AssignDeps, wanted: Assignment): Promise<Assigned> {
-  const { store, accounts, turns } = deps
+  const { store, accounts, locks } = deps
   if (!(await accounts.exists(wanted.account)))
     throw new ServiceError('account_not_found', 'this wallet has no account')
   const meant = await choose(store, wanted)
-  // Of the wallet that paid, for its own checks; of the account, whose Pro is extended. In one
-  // order, so that two do not wait for each other.
+  // Locks the wallet that paid, whose checks redeem it, and the account, whose Pro is extended.
+  // Sorted, so that two commands cannot deadlock.
   const [first = '', second = ''] = [meant.wallet, wanted.account].sort()
-  const work = async (turn: HeldLock) => {
+  const work = async (lock: HeldLock) => {
     const deposit = await choose(store, wanted)
-    // A check was faster, and what is left of the transaction now is somebody else's.
+    // A check redeemed the deposit first. What is left of the transaction belongs to another
+    // wallet.
     if (redemptionKey(deposit) !== redemptionKey(meant)) throw alreadyRedeemed()
-    return redeem(deps, deposit, wanted, turn)
+    return redeem(deps, deposit, wanted, lock)
   }
-  return turns.withLock(first, (outer) =>
-    first === second ? work(outer) : turns.withLock(second, (inner) => work(both(outer, inner))),
+  return locks.withLock(first, (outer) =>
+    first === second ? work(outer) : locks.withLock(second, (inner) => work(both(outer, inner))),
   )
 }
 
-interface Candidate extends Deposit {
-  readonly finalized: number
-  readonly isRedeemed: boolean
-  /** To whom and for what it was given before; null: to nobody. */
-  readonly given: { readonly account: string; readonly as: Purpose } | null
-}
-
 /**
- * The deposit of the transaction that is meant: one that is left, of the account itself when there
- * are several, else one to the address of the purpose. Where the account paid in it, or was given
- * of it before, that alone is meant, redeemed or not: the same command again does not go on to
- * another wallet's.
+ * Chooses the deposit of the transaction: one not redeemed yet; of several, the account's own; else
+ * one to the address of the purpose. If the account paid in this transaction, or was assigned a
+ * deposit of it before, only those deposits are considered, redeemed or not. So a repeated command
+ * never takes another wallet's deposit.
  */
 async function choose(store: Store, wanted: Assignment): Promise<Deposit> {
   const all = await readCandidates(store, wanted.signature)
   if (all.length === 0)
-    throw new ServiceError('deposit_not_found', '--signature: no deposit of this transaction')
+    throw new ServiceError('deposit_not_found', '--signature: this transaction has no deposit')
   const { account, purpose } = wanted
   const isGiven = ({ given }: Candidate) => given?.account === account && given.as === purpose
   const has = all.filter(({ wallet, given }) => wallet === account || given?.account === account)
@@ -96,80 +99,41 @@ async function choose(store: Store, wanted: Assignment): Promise<Deposit> {
   if (deposit === undefined)
     throw new ServiceError(
       'invalid_argument',
-      '--wallet: several deposits of this transaction are left, and none is of this wallet alone',
+      '--wallet: several deposits of this transaction are not redeemed, and not exactly one is from this wallet',
     )
   if (deposit.finalized === 0)
     throw new ServiceError('invalid_argument', '--signature: the transaction is not finalized')
   return deposit
 }
 
-async function readCandidates(store: Store, signature: string): Promise<Candidate[]> {
-  const rows = await store.query<{
-    wallet: string
-    purpose: Purpose
-    amount: string
-    finalized: number
-    is_redeemed: number
-    account: string
-    redeemed_as: Purpose
-  }>(
-    `SELECT d.wallet AS wallet, d.purpose AS purpose, d.amount AS amount, d.finalized AS finalized, d.is_redeemed AS is_redeemed,
-       a.account AS account, a.redeemed_as AS redeemed_as
-     FROM (
-       SELECT wallet, purpose, signature, amount, finalized,
-         ${REDEMPTION_KEY} IN (SELECT idempotency_key FROM ledger_entries WHERE startsWith(idempotency_key, {prefix:String}))
-         OR ${REDEMPTION_KEY} IN (SELECT idempotency_key FROM subscriptions WHERE startsWith(idempotency_key, {prefix:String})) AS is_redeemed
-       FROM deposits FINAL WHERE signature = {signature:String} AND wallet != ''
-     ) AS d
-     LEFT JOIN (SELECT * FROM deposit_assignments FINAL WHERE signature = {signature:String}) AS a
-       ON a.wallet = d.wallet AND a.purpose = d.purpose
-     ORDER BY wallet, purpose`,
-    { signature, prefix: `deposit:${signature}:` },
-  )
-  return rows.map(({ wallet, purpose, amount, finalized, is_redeemed, account, redeemed_as }) => ({
-    wallet,
-    purpose,
-    signature,
-    finalized,
-    amount: BigInt(amount),
-    isRedeemed: is_redeemed === 1,
-    given: account === '' ? null : { account, as: redeemed_as },
-  }))
-}
-
 async function redeem(
   deps: AssignDeps,
   deposit: Deposit,
   wanted: Assignment,
-  turn: HeldLock,
+  lock: HeldLock,
 ): Promise<Assigned> {
   const { store, ledger, prices } = deps
   const now = (deps.now ?? Date.now)()
   const { account, purpose } = wanted
   const plan = purpose === 'pro' ? dearest(prices, deposit.amount) : null
-  const { wallet, signature } = deposit
-  turn.requireHeld()
-  await store.insert('deposit_assignments', [
-    {
-      wallet,
-      purpose: deposit.purpose,
-      signature,
-      account,
-      redeemed_as: purpose,
-      plan: plan?.plan ?? '',
-      created_at: dateTime(now),
-    },
-  ])
+  const { signature } = deposit
+  lock.requireHeld()
+  await insertAssignment(store, deposit, {
+    account,
+    redeemed_as: purpose,
+    plan: plan?.plan ?? '',
+    created_at: dateTime(now),
+  })
   const candidates = await readCandidates(store, signature)
   const isSame = (one: Candidate) => redemptionKey(one) === redemptionKey(deposit)
   if (candidates.find(isSame)?.isRedeemed) throw alreadyRedeemed()
   if (plan === null) {
-    turn.requireHeld()
+    lock.requireHeld()
     const balance = await ledger.addAll(account, [entryOf(deposit, prices)])
     return { purpose: 'credits', credits: creditsFor(deposit.amount, prices), balance }
   }
   const bought = { key: redemptionKey(deposit), plan, amount: deposit.amount }
-  await redeemPlans(store, account, [bought], now, turn)
+  await redeemPlans(store, account, [bought], now, lock)
   const { expiresAt } = await readPro(store, account, now)
   return { purpose: 'pro', plan: plan.plan, expiresAt }
 }
@@ -184,7 +148,7 @@ function both(one: HeldLock, other: HeldLock): HeldLock {
 }
 
 function alreadyRedeemed(): ServiceError {
-  return new ServiceError('already_redeemed', '--signature: this deposit is redeemed already')
+  return new ServiceError('already_redeemed', '--signature: this deposit is already redeemed')
 }
 
 function dearest({ plans }: Prices, amount: bigint): Plan {

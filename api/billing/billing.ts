@@ -4,16 +4,16 @@ import { inTime } from '../../pipeline/store/timely-store.ts'
 import type { AccountLocks } from '../account-locks.ts'
 import type { Credits } from '../credits/credits.ts'
 import type { Ledger } from '../credits/ledger.ts'
+import { readTopUps, type TopUp } from '../credits/ledger-entries.ts'
 import { entryOf, readUnredeemed, redemptionKey } from './deposit-rows.ts'
 import { type ProStatus, readPro, redeemPlans } from './subscriptions.ts'
 import type { BillingTerms } from './terms.ts'
-import { readTopUps, type TopUp } from './top-ups.ts'
 
-/** What a check of credits found. */
+/** Result of a check of credits. */
 export interface CreditCheck {
   /** Credits that this check added. */
   readonly credited: number
-  /** What is left now. */
+  /** The balance after the check. */
   readonly balance: number
 }
 
@@ -23,31 +23,33 @@ export interface BillingDeps {
   readonly credits: Pick<Credits, 'left'>
   readonly terms: BillingTerms
   /**
-   * Resolves when every deposit that is finalized by now is in the store, with a number that is
-   * another whenever there may be more of them than before; rejects with `unavailable` when that
-   * cannot be told.
+   * Resolves when every deposit that is finalized now is in the store. The number changes whenever
+   * there may be more deposits than before. Rejects with `unavailable` when this is unknown.
    */
   readonly catchUp: () => Promise<number>
-  /** Makes the wallet's account when there is none (rule E3). */
+  /** Creates the wallet's account if it has none (rule E3). */
   readonly ensureAccount: (wallet: Address) => Promise<void>
-  readonly turns: AccountLocks
+  readonly locks: AccountLocks
   readonly now?: () => number
-  /** How long a check waits for the chain. */
+  /** How long a check waits for RPC, in milliseconds. */
   readonly patienceMs?: number
 }
 
 /**
- * Redeems deposits (rules E5, E6). A check first has the chain's finalized history read up to now,
- * then redeems what the wallet has not redeemed yet, once for each signature, wallet and purpose,
- * whatever happens in between: facts are in `deposits`, redemptions in the ledger and
- * `subscriptions`, under the key that follows from the fact. Rejects with `unavailable` when RPC,
- * store or meter do not answer; then nothing is lost, and the next check goes on.
+ * Redeems deposits (rules E5, E6). A check first reads the finalized history of the chain up to
+ * now. Then it redeems what the wallet has not redeemed yet, once for each signature, wallet and
+ * purpose.
+ *
+ * Crashes are harmless: `deposits` has the facts; the ledger and `subscriptions` have the
+ * redemptions, under an idempotency key derived from the fact. Rejects with `unavailable` when RPC,
+ * store or meter do not answer. Nothing is lost then, and the next check continues.
  */
 export class Billing {
   readonly #deps: BillingDeps
   readonly #now: () => number
   /**
-   * Wallets of which nothing was left to redeem, by purpose, and of which deposits that was said.
+   * For each purpose, wallets that had nothing left to redeem, with the revision of the deposits
+   * for which that was found.
    */
   readonly #settled = { pro: new Map<string, number>(), credits: new Map<string, number>() }
 
@@ -60,26 +62,26 @@ export class Billing {
     return this.#deps.terms
   }
 
-  /** Credits the wallet's deposits; of several checks at once one adds them. */
+  /** Credits the wallet's deposits. Of concurrent checks, one adds them. */
   async checkCredits(wallet: Address): Promise<CreditCheck> {
-    const { store, ledger, credits, turns, terms } = this.#deps
+    const { store, ledger, credits, locks, terms } = this.#deps
     const revision = await this.#prepare(wallet)
     const isSettled = () => this.#settled.credits.get(wallet) === revision
     if (isSettled()) return { credited: 0, balance: await credits.left(wallet) }
-    return turns.withLock(wallet, async (turn) => {
+    return locks.withLock(wallet, async (lock) => {
       let credited = 0
-      // The one before may have seen to it.
+      // The previous holder of the lock may have redeemed everything.
       if (isSettled()) return { credited, balance: await credits.left(wallet) }
       for (;;) {
         const deposits = await readUnredeemed(store, wallet, 'credits')
         if (deposits.length === 0) {
-          // An earlier check may have written what the meter was never told.
+          // An earlier check may have stored entries without telling the meter.
           if (credited === 0) await ledger.load(wallet)
           settle(this.#settled.credits, wallet, revision)
           return { credited, balance: await credits.left(wallet) }
         }
         const entries = deposits.map((deposit) => entryOf(deposit, terms))
-        turn.requireHeld()
+        lock.requireHeld()
         await ledger.addAll(wallet, entries)
         credited += entries.reduce((sum, entry) => sum + entry.credits, 0)
       }
@@ -88,11 +90,11 @@ export class Billing {
 
   /** Redeems the wallet's payments that equal a plan's price, oldest first. */
   async checkPro(wallet: Address): Promise<ProStatus> {
-    const { store, turns, terms } = this.#deps
+    const { store, locks, terms } = this.#deps
     const revision = await this.#prepare(wallet)
     const isSettled = () => this.#settled.pro.get(wallet) === revision
     if (isSettled()) return this.pro(wallet)
-    return turns.withLock(wallet, async (turn) => {
+    return locks.withLock(wallet, async (lock) => {
       if (isSettled()) return this.pro(wallet)
       const prices = terms.plans.map(({ price }) => price)
       const deposits = await readUnredeemed(store, wallet, 'pro', prices)
@@ -100,18 +102,18 @@ export class Billing {
         const plan = terms.plans.find(({ price }) => price === deposit.amount)
         return plan === undefined ? [] : [{ key: redemptionKey(deposit), plan, ...deposit }]
       })
-      await redeemPlans(store, wallet, bought, this.#now(), turn)
+      await redeemPlans(store, wallet, bought, this.#now(), lock)
       if (bought.length === 0) settle(this.#settled.pro, wallet, revision)
       return this.pro(wallet)
     })
   }
 
-  /** Whether the wallet has Pro now, and until when; expired at the very second. */
+  /** Whether the wallet has Pro now, and until when. Pro ends exactly at `expiresAt`. */
   pro(wallet: string): Promise<ProStatus> {
     return inTime(readPro(this.#deps.store, wallet, this.#now()), READ_MS)
   }
 
-  /** What the wallet's account topped up, newest first. */
+  /** Returns the top-ups of the wallet's account, newest first. */
   async topUps(wallet: Address): Promise<TopUp[]> {
     await this.#deps.ensureAccount(wallet)
     return readTopUps(this.#deps.store, wallet)
@@ -131,5 +133,5 @@ function settle(settled: Map<string, number>, wallet: string, revision: number):
 }
 
 const MOST_SETTLED = 10_000
-/** How long a request waits for the store. */
+/** How long a request waits for the store, in milliseconds. */
 const READ_MS = 10_000

@@ -40,10 +40,10 @@ import { openEmbeddedStore, type TestStore } from '../testing/open-stores.ts'
 import { startApi, type TestApi } from '../testing/start-api.ts'
 import { assignDeposit } from './assign.ts'
 import { Billing } from './billing.ts'
+import { readUnmatched } from './deposit-rows.ts'
 import { billingEnv, billingTerms } from './terms.ts'
-import { readUnmatched } from './unmatched.ts'
 
-/** Slots until what was sent is finalized. */
+/** Slots until a transaction is finalized. */
 const FINALITY = 40
 const logger = createLogger('silent')
 let opened: TestStore
@@ -52,19 +52,21 @@ let stage: PaymentStage
 let rpc: SolanaRpc & HistoryRpc & PaymentRpc
 let index: DepositIndex
 let api: TestApi
-/** What goes wrong, and what was asked. */
+/** Faults to inject, and counts of requests. */
 const trouble = {
   rpcDown: false,
   innerLost: false,
   fetched: 0,
   listed: 0,
   histories: 0,
-  /** From which slot on a node lists and, when it has forgotten the rest, tells transactions. */
+  /**
+   * The first slot that a node lists and, if it has pruned earlier ones, returns transactions of.
+   */
   listsFrom: 0,
   tellsFrom: 0,
   storeDies: null as string | null,
-  /** What does not answer, of those that a check needs. */
-  away: null as 'query' | 'insert' | 'meter' | 'turn' | 'turn, once begun' | null,
+  /** Which dependency of a check is down. */
+  away: null as 'query' | 'insert' | 'meter' | 'lock' | 'lock, once begun' | null,
 }
 const away = () => new ServiceError('unavailable', 'away', { retriable: true })
 const clock = { now: 1_790_000_000_900 }
@@ -85,19 +87,19 @@ test.before(async () => {
     now: () => clock.now,
     billing: (parts) => {
       const store = dyingStore(opened.store)
-      const turns = createAccountLocks(null)
+      const locks = createAccountLocks(null)
       return new Billing({
         ...parts,
         store,
         terms: terms(),
         now: () => clock.now,
-        turns: {
+        locks: {
           withLock: async (account, task) => {
-            if (trouble.away === 'turn') throw away()
+            if (trouble.away === 'lock') throw away()
             const require = () => {
-              if (trouble.away === 'turn, once begun') throw away()
+              if (trouble.away === 'lock, once begun') throw away()
             }
-            return turns.withLock(account, () => task({ requireHeld: require }))
+            return locks.withLock(account, () => task({ requireHeld: require }))
           },
         },
         ledger: new Ledger({ store, meter: leavingMeter(parts.meter), now: () => clock.now }),
@@ -111,12 +113,12 @@ test.after.always(async () => {
   await api.close()
   await index.close()
   await simulator.close()
-  await opened.drop()
+  await opened.remove()
 })
 
 function terms() {
   const found = billingTerms(readEnv(billingEnv, {}), simulator.paymentAddresses)
-  if (found === null) throw new Error('there are addresses')
+  if (found === null) throw new Error('the simulator has payment addresses')
   return found
 }
 
@@ -145,7 +147,7 @@ function newIndex(store: Store, restMs = 0): DepositIndex {
       async getTransaction(signature) {
         trouble.fetched++
         const json = await orDown(() => rpc.getTransaction(signature))
-        const { slot } = (json ?? { slot: 0 }) as { slot: number } // as the simulator answers
+        const { slot } = (json ?? { slot: 0 }) as { slot: number } // JSON of the simulator
         if (slot < trouble.tellsFrom) return null
         return trouble.innerLost ? withoutInner(json) : json
       },
@@ -153,13 +155,13 @@ function newIndex(store: Store, restMs = 0): DepositIndex {
   })
 }
 
-/** A transaction as a node tells it that keeps no inner instructions. */
+/** A transaction from a node that keeps no inner instructions. */
 function withoutInner(json: unknown): unknown {
-  const { meta, ...rest } = json as { meta: object } // as the simulator answers
+  const { meta, ...rest } = json as { meta: object } // JSON of the simulator
   return { ...rest, meta: { ...meta, innerInstructions: null } }
 }
 
-/** A meter that does not answer what is asked of it about entries. */
+/** A meter that does not answer calls about ledger entries. */
 function leavingMeter(meter: Meter): Meter {
   return new Proxy(meter, {
     get(target, name) {
@@ -171,8 +173,8 @@ function leavingMeter(meter: Meter): Meter {
 }
 
 /**
- * The store of a process that is killed before, or after, it writes to a table; or one that does
- * not answer.
+ * The store of a process that is killed before, or after, it writes to a table; or a store that
+ * does not answer.
  */
 function dyingStore(store: Store): Store {
   return {
@@ -191,7 +193,7 @@ function dyingStore(store: Store): Store {
 }
 
 async function ask(payer: Payer, method: 'GET' | 'POST', path: string) {
-  const token = await api.token(payer.address as Address) // of a key pair
+  const token = await api.token(payer.address as Address) // address of a key pair
   const headers = { Authorization: `Bearer ${token}` }
   const response = await fetch(`${api.url}${path}`, { method, headers })
   return { status: response.status, body: (await response.json()) as Record<string, unknown> }
@@ -213,14 +215,14 @@ for (const { title, run } of PAYMENT_PATHS) {
 }
 
 test.serial(
-  'of a node that kept no inner instructions, a payment inside another program cannot be read (E5)',
+  'without inner instructions from the node, a payment inside another program is unreadable (E5)',
   async (t) => {
     const paths = ['inside another program', '`transferChecked`', 'sent back in the same']
     trouble.innerLost = true
     const found = []
     for (const title of paths) {
       const [run] = PAYMENT_PATHS.flatMap((path) => (path.title.startsWith(title) ? path.run : []))
-      const { customer } = await run!(stage) // there is such a path
+      const { customer } = await run!(stage) // the path exists
       simulator.advance(FINALITY)
       const { credited } = await check(customer)
       const [row] = await opened.store.query<{ unread: number }>(
@@ -238,7 +240,7 @@ test.serial(
   },
 )
 
-test.serial('what is not finalized yet is redeemed later (E5)', async (t) => {
+test.serial('a payment that is not finalized yet is redeemed later (E5)', async (t) => {
   const payer = await createPayer(simulator, 100_000_000n)
   await payCredits(payer, 10_000_000n)
   await payPro(payer, 5_000_000n)
@@ -252,7 +254,7 @@ test.serial('what is not finalized yet is redeemed later (E5)', async (t) => {
   t.like(await checkPro(payer), { active: true, plan: 'trial' })
 })
 
-test.serial('of the mint with a transfer fee what arrives counts, after the fee', async (t) => {
+test.serial('with a transfer fee on the mint, the amount that arrives counts', async (t) => {
   const payer = await createPayer(simulator, 0n)
   const { publicKey } = payer.key
   const program = new PublicKey(TOKEN_2022.bytes)
@@ -332,9 +334,9 @@ test.serial('while RPC is down a check is 503, credits nothing and loses nothing
 })
 
 test.serial(
-  'while the store, the meter or the turns are away a check is 503, and loses nothing (K5)',
+  'while the store, the meter or the locks are down a check is 503, and loses nothing (K5)',
   async (t) => {
-    for (const moment of ['query', 'insert', 'meter', 'turn', 'turn, once begun'] as const) {
+    for (const moment of ['query', 'insert', 'meter', 'lock', 'lock, once begun'] as const) {
       const payer = await createPayer(simulator, 100_000_000n)
       t.deepEqual(await check(payer), { credited: 0, balance_credits: 0 })
       await payCredits(payer, 10_000_000n)
@@ -342,12 +344,12 @@ test.serial(
       simulator.advance(FINALITY)
       trouble.away = moment
       for (const path of ['/billing/credits/check', '/billing/pro/check']) {
-        if (moment === 'meter' && path.includes('pro')) continue // which it does not need
-        const told = { status: 503, body: { code: 'unavailable' } }
-        for (let n = 0; n < 2; n++) t.like(await ask(payer, 'POST', path), told, moment)
+        if (moment === 'meter' && path.includes('pro')) continue // a check of Pro needs no meter
+        const refusal = { status: 503, body: { code: 'unavailable' } }
+        for (let n = 0; n < 2; n++) t.like(await ask(payer, 'POST', path), refusal, moment)
       }
       trouble.away = null
-      // The meter is told last: then it is credited, and nobody had been told.
+      // The meter comes last: the credits are stored, though the caller got 503.
       const credited = moment === 'meter' ? 0 : 10_000
       t.deepEqual(await check(payer), { credited, balance_credits: 10_000 }, moment)
       t.like(await checkPro(payer), { active: true, seconds_left: 3 * 86_400 })
@@ -356,16 +358,16 @@ test.serial(
   },
 )
 
-test.serial('however often checks are asked for, RPC is asked at a measured pace', async (t) => {
+test.serial('many checks cause RPC requests at a bounded rate only', async (t) => {
   const resting = newIndex(opened.store, 60_000)
   trouble.listed = 0
   await Promise.all(Array.from({ length: 20 }, () => resting.catchUp()))
   t.is(trouble.listed, 2)
-  // The next run is one for all, and not now.
+  // The next run is shared by all, and does not start yet.
   const next = Array.from({ length: 20 }, () => resting.catchUp())
   t.is(new Set(next).size, 1)
   await check(await createPayer(simulator, 0n))
-  t.is(trouble.listed, 4) // of the other index, which does not rest
+  t.is(trouble.listed, 4) // by the other index, which has no pause
   const closed = t.throwsAsync(next[0]!, { code: 'closed' }) // one of 20
   await resting.close()
   await closed
@@ -378,7 +380,7 @@ test.serial('however often checks are asked for, RPC is asked at a measured pace
 })
 
 test.serial(
-  'accounts that strangers give a payment address are read when something came to them',
+  'token accounts that strangers create for a payment address are read when they receive a payment',
   async (t) => {
     const stranger = await createPayer(simulator, 100_000_000n)
     const given: PublicKey[] = []
@@ -399,7 +401,7 @@ test.serial(
     }
     t.is(await quiet(), 4)
 
-    // An amount that grew, of an account that the stream knows nothing of.
+    // The amount of an account grew, without an event on the stream.
     const { publicKey } = stranger.key
     await stranger.send([transfer(stranger.usdt, given[7]!, publicKey, 2_000_000n)])
     simulator.advance(FINALITY)
@@ -407,7 +409,7 @@ test.serial(
     t.deepEqual(await check(stranger), { credited: 2000, balance_credits: 2000 })
     t.is(trouble.histories, 5)
 
-    // In and out again before anybody looked: the payment address signs for what leaves.
+    // In and out again before a read: the payment address signs the outgoing transfer.
     await stranger.send([transfer(stranger.usdt, given[8]!, publicKey, 3_000_000n)])
     simulator.advance(1)
     const out = transfer(given[8]!, stage.account, stage.owner, 3_000_000n)
@@ -416,7 +418,7 @@ test.serial(
     t.deepEqual(await check(stranger), { credited: 3000, balance_credits: 5000 })
     t.is(await quiet(), 4)
 
-    // A process that starts reads them all, some at a time.
+    // A new process reads them all, a few at a time.
     const next = newIndex(opened.store)
     trouble.histories = 0
     await next.catchUp()
@@ -425,43 +427,46 @@ test.serial(
   },
 )
 
-test.serial('of more accounts than are followed it is those that hold the most (K6)', (t) => {
-  const { payments } = terms()
-  const accounts = new DepositAccounts(payments)
-  const nth = (n: number) => {
-    const bytes = Buffer.alloc(32, 7)
-    bytes.writeUInt32LE(n)
-    return addressFromBytes(bytes)
-  }
-  const usual = [payments.pro, payments.credits]
-  /** Reads what is to be read. */
-  const read = (slot: number) => {
-    const due = accounts.due(5000, new Set())
-    for (const account of due)
-      account.history = { processed: new Set(), position: { slot, signature: '' } }
-    return due.map(({ address }) => address)
-  }
-  const amounts = new Map(Array.from({ length: 1200 }, (_, n) => [nth(n), 1n]))
-  accounts.setAmounts('credits', amounts, 100)
-  t.is(accounts.addresses(5000).length, 1000)
-  t.is(read(100).length, 1000)
-  // One that holds more takes the place of one that was read; one that holds as little does not.
-  amounts.set(nth(5000), 10n).set(nth(5001), 1n)
-  accounts.setAmounts('credits', amounts, 101)
-  t.deepEqual(read(101), [...usual, nth(5000)])
-  // Nobody knows what one holds that a transaction names: more than nothing.
-  accounts.touch(nth(6000), 'credits', 102)
-  t.deepEqual(read(102), usual)
-  accounts.setAmounts('credits', amounts.set(nth(7), 0n), 103)
-  accounts.touch(nth(6000), 'credits', 103)
-  t.deepEqual(read(103), [...usual, nth(7)], 'what left it has not been read yet')
-  accounts.touch(nth(6000), 'credits', 104)
-  t.deepEqual(read(104), [...usual, nth(6000)])
-  t.is(accounts.addresses(5000).length, 1000)
-})
+test.serial(
+  'beyond the limit of followed accounts, those with the largest balances are followed (K6)',
+  (t) => {
+    const { payments } = terms()
+    const accounts = new DepositAccounts(payments)
+    const nth = (n: number) => {
+      const bytes = Buffer.alloc(32, 7)
+      bytes.writeUInt32LE(n)
+      return addressFromBytes(bytes)
+    }
+    const usual = [payments.pro, payments.credits]
+    /** Reads the accounts that are due. */
+    const read = (slot: number) => {
+      const due = accounts.due(5000, new Set())
+      for (const account of due)
+        account.history = { processed: new Set(), position: { slot, signature: '' } }
+      return due.map(({ address }) => address)
+    }
+    const amounts = new Map(Array.from({ length: 1200 }, (_, n) => [nth(n), 1n]))
+    accounts.setAmounts('credits', amounts, 100)
+    t.is(accounts.addresses(5000).length, 1000)
+    t.is(read(100).length, 1000)
+    // A larger balance replaces an account that was already read; an equal one does not.
+    amounts.set(nth(5000), 10n).set(nth(5001), 1n)
+    accounts.setAmounts('credits', amounts, 101)
+    t.deepEqual(read(101), [...usual, nth(5000)])
+    // The balance of an account that a transaction names is unknown, and counts as more than zero.
+    accounts.touch(nth(6000), 'credits', 102)
+    t.deepEqual(read(102), usual)
+    accounts.setAmounts('credits', amounts.set(nth(7), 0n), 103)
+    accounts.touch(nth(6000), 'credits', 103)
+    t.deepEqual(read(103), [...usual, nth(7)], 'its outgoing transfer has not been read yet')
+    accounts.touch(nth(6000), 'credits', 104)
+    t.deepEqual(read(104), [...usual, nth(6000)])
+    t.is(accounts.addresses(5000).length, 1000)
+  },
+)
 
 test.serial(
-  'what a server leaves out of a history is not passed over: checks are 503 until it is listed',
+  'a history with missing transactions is not accepted: checks are 503 until they are listed',
   async (t) => {
     const payer = await createPayer(simulator, 100_000_000n)
     await check(payer)
@@ -479,8 +484,8 @@ test.serial(
     trouble.listsFrom = 0
     t.deepEqual(await check(payer), { credited: 7000, balance_credits: 7000 })
 
-    // A quiet account on a server that has forgotten its transactions, but nothing since it was
-    // asked last.
+    // An inactive account on a server that has pruned its transactions, but nothing newer than the
+    // last read.
     simulator.advance(400)
     await check(payer)
     trouble.listsFrom = simulator.slot
@@ -495,7 +500,7 @@ test.serial(
 )
 
 test.serial(
-  'of an account without transactions it is the blocks that say whether a list is whole',
+  'for an account without transactions, the blocks that the server keeps show whether a list is complete',
   async (t) => {
     const account = address(stage.account.toBase58())
     const asked: unknown[] = []
@@ -527,7 +532,7 @@ test.serial(
   },
 )
 
-test.serial('a page of a history comes from a server that has the page before', async (t) => {
+test.serial('a page of a history comes from a server that has the previous page', async (t) => {
   const account = address(stage.account.toBase58())
   const known = {
     position: { slot: 100, signature: 'one of slot 100' },
@@ -577,11 +582,11 @@ test.serial('a page of a history comes from a server that has the page before', 
 })
 
 test.serial(
-  'a process that ends between finding and crediting leaves it to the next check',
+  'after a crash between finding and crediting, the next check credits the deposit',
   async (t) => {
     for (const moment of ['before', 'after']) {
       const payer = await createPayer(simulator, 100_000_000n)
-      // From here on the meter knows the account, and reads it of itself no more.
+      // From here on the meter has the account loaded, and does not load it again by itself.
       t.deepEqual(await check(payer), { credited: 0, balance_credits: 0 })
       await payCredits(payer, 10_000_000n)
       await payPro(payer, 5_000_000n)
@@ -591,7 +596,7 @@ test.serial(
       trouble.storeDies = `${moment} subscriptions`
       t.is((await ask(payer, 'POST', '/billing/pro/check')).status, 500)
       trouble.storeDies = null
-      // What the dead process had written is credited already, though nobody was told.
+      // What the dead process wrote is credited already, though the caller got no answer.
       const credited = moment === 'before' ? 10_000 : 0
       t.deepEqual(await check(payer), { credited, balance_credits: 10_000 })
       t.like(await checkPro(payer), { active: true, seconds_left: 3 * 86_400 })
@@ -601,7 +606,7 @@ test.serial(
 )
 
 test.serial(
-  'Pro: a price to the last unit, oldest first, added up, over in its very second (E5, E6)',
+  'Pro: exact price, oldest payment first, plans add up, ends to the second (E5, E6)',
   async (t) => {
     const payer = await createPayer(simulator, 1_000_000_000n)
     const wallet = payer.address
@@ -618,12 +623,12 @@ test.serial(
     simulator.advance(1)
     await payPro(payer, 49_000_000n)
     simulator.advance(FINALITY)
-    // Two payments at once: the plan is that of the later one.
+    // Two payments at once: the answer has the plan of the later one.
     const both = { wallet, active: true, plan: 'monthly', expires_at: until(33) }
     t.deepEqual(await checkPro(payer), { ...both, seconds_left: 33 * 86_400 })
     clock.now += 86_400_000
     t.deepEqual(await checkPro(payer), { ...both, seconds_left: 32 * 86_400 })
-    // Renewed before it ends: the days are added to what is left.
+    // Renewed before it ends: the days are added to the current end.
     await payPro(payer, 5_000_000n)
     simulator.advance(FINALITY)
     t.like(await checkPro(payer), { plan: 'trial', expires_at: until(36) })
@@ -631,13 +636,13 @@ test.serial(
     t.like(await checkPro(payer), { active: true, seconds_left: 1 })
     clock.now += 1
     t.deepEqual(await checkPro(payer), none)
-    // Renewed afterwards: from the time of the check.
+    // Renewed afterwards: the days count from the check.
     await payPro(payer, 49_000_000n)
     simulator.advance(FINALITY)
     clock.now += 1_000_000
     t.like(await checkPro(payer), { expires_at: until(36) + 1000 + 30 * 86_400 })
 
-    // What matches no plan stays to be seen by the operator, and is given by hand, once.
+    // A payment that matches no plan is listed for the operator, who assigns it once.
     const { store } = opened
     const unmatched = async () => {
       const { items } = await readUnmatched(store, terms())
@@ -650,7 +655,7 @@ test.serial(
       [4_999_999n, 5_000_001n, 10_000_000n].map((amount) => ['no_plan', amount]),
     )
     const { accounts, ledger } = api
-    const deps = { store, ledger, accounts, prices: terms(), turns: createAccountLocks(null) }
+    const deps = { store, ledger, accounts, prices: terms(), locks: createAccountLocks(null) }
     const [{ signature = '' } = {}] = left
     const assign = () =>
       assignDeposit(deps, { signature, account: wallet as Address, purpose: 'credits' })
@@ -673,7 +678,7 @@ test.serial('top-ups are deposits, newest first; plans are public', async (t) =>
     const credits = Number(amount / 1000n)
     items.unshift({ tx_signature, amount_usdt: Number(amount) / 1e6, credits, created_at })
   }
-  const account = payer.address as Address // of a key pair
+  const account = payer.address as Address // address of a key pair
   await api.accounts.adjust(account, 500, 'a gift', 'gift')
   t.deepEqual((await ask(payer, 'GET', '/billing/credits/topups')).body, { items })
   t.deepEqual(await check(payer), { credited: 0, balance_credits: 21_734 })
@@ -696,14 +701,15 @@ test.serial('top-ups are deposits, newest first; plans are public', async (t) =>
 })
 
 test.serial(
-  'a new process reads on from where the last one stood; what the stream brought needs no look',
+  'a new process continues from the stored position; deposits seen on the stream need no request',
   async (t) => {
     const { store } = opened
     await index.catchUp()
     trouble.fetched = 0
     const next = newIndex(store)
     await next.catchUp()
-    // Deposits are known; of what else names the accounts the last minute is looked at again.
+    // Deposits are known; other transactions of the last minute that name the accounts are read
+    // again.
     const listed = await rpc.getSignaturesForAddress(address(stage.account.toBase58()), {
       limit: 1000,
     })
@@ -747,7 +753,7 @@ test.serial(
       [usual, 0],
       [unusual, 0],
     ])
-    // Seen is not finalized: nothing is credited for it yet.
+    // A deposit that is seen but not finalized is not credited.
     t.deepEqual(await check(payer), { credited: 0, balance_credits: 0 })
     await ingest.stop()
     simulator.advance(FINALITY)

@@ -3,12 +3,18 @@ import type { Store } from '../../pipeline/store/store.ts'
 import type { HeldLock } from '../account-locks.ts'
 import type { Plan } from './terms.ts'
 
-/** Whether a wallet has Pro (rule E6). */
+/** Subquery: the keys of payments that were redeemed for Pro. */
+export const SUBSCRIPTION_KEYS = 'SELECT idempotency_key FROM subscriptions'
+
+/** Subquery: key and wallet of each payment that was redeemed for Pro. */
+export const REDEEMED_FOR_PRO = 'SELECT idempotency_key, wallet FROM subscriptions FINAL'
+
+/** Pro status of a wallet (rule E6). */
 export type ProStatus =
   | {
       readonly active: true
       readonly plan: string
-      /** Unix seconds; in that second it is over. */
+      /** Unix seconds. Pro has ended in that second. */
       readonly expiresAt: number
       readonly secondsLeft: number
     }
@@ -19,7 +25,7 @@ export type ProStatus =
       readonly secondsLeft: 0
     }
 
-/** Reads it as of `nowMs`. */
+/** Reads the Pro status of a wallet at `nowMs`, in unix milliseconds. */
 export async function readPro(store: Store, wallet: string, nowMs: number): Promise<ProStatus> {
   const now = Math.floor(nowMs / 1000)
   const newest = await readNewest(store, wallet)
@@ -30,15 +36,15 @@ export async function readPro(store: Store, wallet: string, nowMs: number): Prom
 }
 
 /**
- * Adds what payments bought to a wallet's Pro, in their order, each after the one before. `turn`:
- * the wallet's.
+ * Extends a wallet's Pro by the plans that payments bought, one after the other, in their order.
+ * `lock` is the wallet's lock.
  */
 export async function redeemPlans(
   store: Store,
   wallet: string,
   bought: readonly { readonly key: string; readonly plan: Plan; readonly amount: bigint }[],
   nowMs: number,
-  turn: HeldLock,
+  lock: HeldLock,
 ): Promise<void> {
   if (bought.length === 0) return
   let expires = Math.max(
@@ -58,11 +64,11 @@ export async function redeemPlans(
       version: FIRST_WINS - BigInt(nowMs),
     }
   })
-  turn.requireHeld()
+  lock.requireHeld()
   await store.insert('subscriptions', rows)
 }
 
-/** Of two rows of one key the earlier stays. */
+/** Version of a row: of two rows with one key, the earlier wins. */
 const FIRST_WINS = 1n << 63n
 
 async function readNewest(

@@ -8,7 +8,7 @@ const [A, B] = [
   'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
 ]
 
-/** What a start with these variables is told. */
+/** The faults that stop a start with these variables. */
 function faults(env: Record<string, string>): string {
   try {
     readEnv(billingEnv, env, paymentFaults)
@@ -18,7 +18,7 @@ function faults(env: Record<string, string>): string {
   }
 }
 
-test('plans, rates and addresses are read, and what is wrong with them stops the start (J2)', (t) => {
+test('plans, rates and addresses are read, and faults in them stop the start (J2)', (t) => {
   const set = { PAYMENT_ADDRESS_PRO: A, PAYMENT_ADDRESS_CREDITS: B }
   const plans = JSON.stringify([{ plan: 'day', usdt: 1.25, days: 1 }])
   const env = readEnv(billingEnv, { ...set, CREDITS_PER_USDT: '0.5', PLANS: plans }, paymentFaults)
@@ -29,7 +29,7 @@ test('plans, rates and addresses are read, and what is wrong with them stops the
     plans: [{ plan: 'day', usdt: 1.25, price: 1_250_000n, days: 1 }],
   })
   t.is(billingTerms(readEnv(billingEnv, {}), null), null)
-  t.regex(faults({ PAYMENT_ADDRESS_PRO: A, PAYMENT_ADDRESS_CREDITS: A }), /have to differ/)
+  t.regex(faults({ PAYMENT_ADDRESS_PRO: A, PAYMENT_ADDRESS_CREDITS: A }), /must differ/)
   t.regex(faults({ PAYMENT_ADDRESS_PRO: A }), /PAYMENT_ADDRESS_CREDITS: required/)
   t.regex(faults({ ...set, USDT_MINT: 'USDT' }), /USDT_MINT: expected a base58 address/)
   for (const rate of ['0', '-1', '1e3', '0.0000001', 'many'])
@@ -38,9 +38,9 @@ test('plans, rates and addresses are read, and what is wrong with them stops the
       /CREDITS_PER_USDT: expected a number above 0/,
     )
   const plan = { plan: 'a', usdt: 5, days: 3 }
-  const name = 'plan has to be 1 to 32 letters, digits, - and _'
-  const usdt = 'usdt has to be a number above 0 with at most 6 decimals'
-  const days = 'days has to be an integer from 1 to 36500'
+  const name = 'plan must be 1 to 32 letters, digits, - and _'
+  const usdt = 'usdt must be a number above 0 with at most 6 decimals'
+  const days = 'days must be an integer from 1 to 36500'
   for (const [bad, fault] of [
     ['{', 'expected JSON'],
     ['{}', 'expected a list of 1 to 100 plans'],
@@ -53,10 +53,10 @@ test('plans, rates and addresses are read, and what is wrong with them stops the
     [[{ ...plan, days: 1.5 }], `plan 1 (a): ${days}`],
     [[{ ...plan, plan: '' }], `plan 1: ${name}`],
     [[{ ...plan, plan: 'a b' }], `plan 1: ${name}`],
-    [[plan, { ...plan, usdt: 6 }], 'two plans have the name a: names have to differ'],
+    [[plan, { ...plan, usdt: 6 }], 'two plans have the name a: names must be unique'],
     [
       [plan, { ...plan, plan: 'b' }],
-      'plans a and b have one price: what is paid tells what is bought',
+      'plans a and b have the same price: the price says which plan a payment buys',
     ],
   ] as const)
     t.is(
@@ -71,11 +71,11 @@ test('credits are rounded down once, exactly (E5)', (t) => {
     creditsFor(amount, { creditsPerUsdt: rate, plans: terms.PLANS })
   t.deepEqual([at(1000, 999n), at(1000, 1_000n), at(1000, 1_999n)], [0, 1, 1])
   t.deepEqual([at(0.5, 1_999_999n), at(0.5, 2_000_000n)], [0, 1])
-  t.is(at(0.1, 10_000_000n), 1) // 0.1 is no double
+  t.is(at(0.1, 10_000_000n), 1) // 0.1 has no exact double
   t.is(at(1000, 9_007_199_254_740n), 9_007_199_254)
 })
 
-test('a view for Pro is refused to who has none: 403 `pro_required`; unavailable where nobody can have it (D3)', async (t) => {
+test('a Pro view without Pro is 403 `pro_required`, and unavailable if Pro cannot be bought (D3)', async (t) => {
   const step = (active: boolean | null) =>
     requirePro(active === null ? null : { pro: async () => ({ active }) as never })
   const context = { state: { session: { wallet: A } } } as never

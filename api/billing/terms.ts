@@ -4,25 +4,25 @@ import { type PaymentAddresses, USDT_DECIMALS } from '../../pipeline/domain/paym
 import { USDT } from '../../pipeline/domain/quote.ts'
 import { type EnvOf, envText } from '../../pipeline/runtime/env.ts'
 
-/** What a plan gives for what. */
+/** A subscription plan: name, price and duration. */
 export interface Plan {
   readonly plan: string
-  /** As configured, in USDT. */
+  /** The price in USDT, as configured. */
   readonly usdt: number
-  /** The same in raw units: a payment buys it when it is equal to the last of them (rule E5). */
+  /** The same price in raw units. A payment buys the plan if it equals this exactly (rule E5). */
   readonly price: bigint
   readonly days: number
 }
 
-/** What can be bought. */
+/** Prices of credits and plans. */
 export interface Prices {
   /** As configured. */
   readonly creditsPerUsdt: number
-  /** No two have the same name or price. */
+  /** Names and prices are unique. */
   readonly plans: readonly Plan[]
 }
 
-/** What can be bought, and where it is paid. */
+/** Prices, and the addresses where customers pay. */
 export interface BillingTerms extends Prices {
   readonly payments: PaymentAddresses
 }
@@ -41,7 +41,7 @@ const plansText = z.string().transform((text, context): readonly Plan[] => {
   return z.NEVER
 })
 
-/** The environment of billing (rule J2). */
+/** Environment variables of billing (rule J2). */
 export const billingEnv = {
   PAYMENT_ADDRESS_PRO: addressText.optional(),
   PAYMENT_ADDRESS_CREDITS: addressText.optional(),
@@ -55,7 +55,7 @@ export const billingEnv = {
   ]),
 }
 
-/** What the environment leaves wrong: equal payment addresses, or one without the other. */
+/** Returns faults between variables: equal payment addresses, or one address without the other. */
 export function paymentFaults(env: Readonly<EnvOf<typeof billingEnv>>): string[] {
   const { PAYMENT_ADDRESS_PRO: pro, PAYMENT_ADDRESS_CREDITS: credits } = env
   if ((pro === undefined) !== (credits === undefined))
@@ -64,14 +64,14 @@ export function paymentFaults(env: Readonly<EnvOf<typeof billingEnv>>): string[]
     ]
   if (pro !== undefined && pro === credits)
     return [
-      'PAYMENT_ADDRESS_PRO, PAYMENT_ADDRESS_CREDITS: have to differ: an address tells what is paid for',
+      'PAYMENT_ADDRESS_PRO, PAYMENT_ADDRESS_CREDITS: must differ, because the address says what a payment is for',
     ]
   return []
 }
 
 /**
- * The terms; null where nobody can pay: no addresses are configured, and there are none to fall
- * back on.
+ * Returns the terms, or null if nobody can pay because no addresses are configured and there is no
+ * fallback.
  */
 export function billingTerms(
   env: Readonly<EnvOf<typeof billingEnv>>,
@@ -83,12 +83,12 @@ export function billingTerms(
   return { payments: { pro, credits, mint: env.USDT_MINT }, ...pricesOf(env) }
 }
 
-/** What can be bought, wherever it is paid. */
+/** Returns the prices, whether or not payments are possible. */
 export function pricesOf(env: Readonly<EnvOf<typeof billingEnv>>): Prices {
   return { creditsPerUsdt: env.CREDITS_PER_USDT, plans: env.PLANS }
 }
 
-/** Credits for raw units of USDT, rounded down once (rule E5). */
+/** Converts raw units of USDT to credits, rounded down once (rule E5). */
 export function creditsFor(amount: bigint, { creditsPerUsdt }: Prices): number {
   const rate = raw(String(creditsPerUsdt)) ?? 0n
   return Number((amount * rate) / (SCALE * SCALE))
@@ -96,15 +96,15 @@ export function creditsFor(amount: bigint, { creditsPerUsdt }: Prices): number {
 
 const SCALE = 10n ** BigInt(USDT_DECIMALS)
 
-/** A decimal number times 10^6; null for more than 6 decimals, or other text. */
+/** Returns a decimal number times 10^6, or null for more than 6 decimals or other text. */
 function raw(text: string): bigint | null {
   const [, whole = '', fraction = ''] = /^([0-9]{1,9})(?:\.([0-9]{1,6}))?$/.exec(text) ?? []
   return whole === '' ? null : BigInt(whole) * SCALE + BigInt(fraction.padEnd(USDT_DECIMALS, '0'))
 }
 
 /**
- * The plans, or what is wrong with them: of each plan every fault, by its place in the list and,
- * where it has one, its name.
+ * Parses the plans, or returns every fault of every plan, with its place in the list and, if valid,
+ * its name.
  */
 function readPlans(text: string): readonly Plan[] | string {
   let json: unknown
@@ -123,11 +123,11 @@ function readPlans(text: string): readonly Plan[] | string {
   plans.forEach(({ plan, price }, at) => {
     const before = plans.slice(0, at)
     if (before.some((other) => other.plan === plan))
-      faults.push(`two plans have the name ${plan}: names have to differ`)
+      faults.push(`two plans have the name ${plan}: names must be unique`)
     const other = before.find((other) => other.price === price)
     if (other !== undefined)
       faults.push(
-        `plans ${other.plan} and ${plan} have one price: what is paid tells what is bought`,
+        `plans ${other.plan} and ${plan} have the same price: the price says which plan a payment buys`,
       )
   })
   return faults.length === 0 ? plans : faults.join('; ')
@@ -142,9 +142,9 @@ function readPlan(json: unknown) {
   const price = typeof usdt === 'number' ? (raw(String(usdt)) ?? 0n) : 0n
   const isSpan = typeof days === 'number' && Number.isInteger(days) && days >= 1 && days <= 36_500
   const faults: string[] = []
-  if (name === null) faults.push('plan has to be 1 to 32 letters, digits, - and _')
-  if (price === 0n) faults.push('usdt has to be a number above 0 with at most 6 decimals')
-  if (!isSpan) faults.push('days has to be an integer from 1 to 36500')
+  if (name === null) faults.push('plan must be 1 to 32 letters, digits, - and _')
+  if (price === 0n) faults.push('usdt must be a number above 0 with at most 6 decimals')
+  if (!isSpan) faults.push('days must be an integer from 1 to 36500')
   if (name === null || price === 0n || !isSpan) return { name, faults, plan: null }
   return { name, faults, plan: { plan: name, usdt: Number(usdt), price, days } }
 }

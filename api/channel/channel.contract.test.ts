@@ -10,7 +10,7 @@ import { createRedisChannel } from './redis.ts'
 const { REDIS_URL } = process.env
 const logger = createLogger('silent')
 
-/** Collects news; resolves with so many of them. */
+/** Collects events; the returned function resolves with the next `count` of them. */
 function listen(channel: AccountChannel) {
   const heard: string[] = []
   let check = () => {}
@@ -30,7 +30,7 @@ function listen(channel: AccountChannel) {
     new Promise<string[]>((resolve) => {
       check = () => {
         if (heard.length < count) return
-        check = () => {} // what comes from now on is for who asks next
+        check = () => {} // later events are for the next call
         resolve(heard.splice(0, count))
       }
       check()
@@ -57,7 +57,7 @@ const title = (what: string) =>
 const fresh = () => `test-${randomBytes(6).toString('hex')}:`
 
 withRedis(
-  title('a newer connection supersedes the oldest, in whatever process (rule F6)'),
+  title('a newer connection supersedes the oldest, in any process (rule F6)'),
   async (t) => {
     const prefix = fresh()
     const open = (aliveMs?: number) =>
@@ -70,7 +70,7 @@ withRedis(
     await b.opened('bob', 'other', 2)
     await b.opened('alice', 'three', 2)
     t.deepEqual(await heardA(1), ['superseded alice one'])
-    // One that comes back keeps its place, and is the oldest now.
+    // A connection that returns keeps its order, so it is the oldest now.
     await a.opened('alice', 'one', 2, first)
     t.deepEqual(await heardA(1), ['superseded alice one'])
     await b.closed('alice', 'three')
@@ -79,7 +79,7 @@ withRedis(
     t.deepEqual(await heardB(1), ['superseded alice two'])
     await Promise.all([a.closed('alice', 'four'), a.closed('alice', 'five')])
 
-    // What a process that died has left gives up its place before anybody else.
+    // Connections of a dead process are removed before all others.
     await a.opened('carol', 'one', 1)
     await dead.opened('carol', 'ghost', 2)
     await dead.close()
@@ -89,7 +89,7 @@ withRedis(
     t.deepEqual(await heardB(1), ['rotated carol hash'])
     await a.loggedOut('token')
     t.deepEqual(await heardA(1), ['logged_out token'])
-    // Its own news come back to a process.
+    // A process also receives its own events.
     t.deepEqual(await heardB(2), ['rotated carol hash', 'logged_out token'])
     await a.loggedOutEverywhere('carol', 7)
     t.deepEqual(await heardA(2), ['logged_out token', 'logged_out_everywhere carol 7'])
@@ -100,7 +100,7 @@ withRedis(
 
 withRedis(
   title(
-    'two processes keep one connection of a key, also after Redis was away; a rotation ends it (rule F6)',
+    'two processes keep one connection of a key, also after an outage of Redis; a rotation ends it (rule F6)',
   ),
   async (t) => {
     const prefix = fresh()
@@ -120,7 +120,7 @@ withRedis(
     t.is(await first.closed, 1008)
     t.deepEqual(await second.fence(), [])
 
-    // While the second process hears nothing, a newer connection comes to the first.
+    // While the second process receives nothing, the first one gets a newer connection.
     way.open(false)
     while (channels[1]!.isUp) await new Promise((resolve) => setImmediate(resolve))
     const third = await one!.connect('alice')
@@ -139,31 +139,28 @@ withRedis(
   },
 )
 
-withRedis(
-  title('a channel is back once both its connections are, in whichever order they come'),
-  async (t) => {
-    let onCut: (() => void) | null = null
-    // The subscription is there again, and the other connection is lost just then.
-    const way = await forwardTo(new URL(REDIS_URL ?? ''), (said) => {
-      if (onCut === null || !said.includes('process:')) return false
-      onCut()
-      return true
-    })
-    const channel = await createRedisChannel(way.url, logger, { prefix: fresh() })
-    const heard = listen(channel)
-    const isCut = new Promise<void>((resolve) => {
-      onCut = () => {
-        onCut = null
-        resolve()
-      }
-    })
-    way.cut()
-    await isCut
-    t.deepEqual(await heard(1), ['back'])
-    t.true(channel.isUp)
-    await channel.loggedOut('token')
-    t.deepEqual(await heard(2), ['logged_out token', 'logged_out token'])
-    await channel.close()
-    way.close()
-  },
-)
+withRedis(title('a channel is back once both its connections are, in either order'), async (t) => {
+  let onCut: (() => void) | null = null
+  // The subscription is restored, and the other connection is lost at that moment.
+  const way = await forwardTo(new URL(REDIS_URL ?? ''), (said) => {
+    if (onCut === null || !said.includes('process:')) return false
+    onCut()
+    return true
+  })
+  const channel = await createRedisChannel(way.url, logger, { prefix: fresh() })
+  const heard = listen(channel)
+  const isCut = new Promise<void>((resolve) => {
+    onCut = () => {
+      onCut = null
+      resolve()
+    }
+  })
+  way.cut()
+  await isCut
+  t.deepEqual(await heard(1), ['back'])
+  t.true(channel.isUp)
+  await channel.loggedOut('token')
+  t.deepEqual(await heard(2), ['logged_out token', 'logged_out token'])
+  await channel.close()
+  way.close()
+})

@@ -74,7 +74,7 @@ test('the client yields each trade once, in order, over lost connections and a r
   stopping.abort()
   t.deepEqual(await feed.next(), { value: undefined, done: true })
 
-  // Another day, from the last one handled.
+  // The next day, from the last trade handled.
   const position = got[49]
   const later = client.follow({ after: position?.kind === 'trade' ? position.id : '' })
   const { value } = await later.next()
@@ -113,7 +113,7 @@ test('the client yields a snapshot, then each change of watchlist and signals on
     }
     return got
   }
-  // Cut within the snapshot.
+  // The connection is lost within the snapshot.
   t.deepEqual(await take(1), [['snapshot', BONK, 10]])
   balancer.cut()
   t.deepEqual(await take(2), [['signal', false, BONK], 'snapshot_complete'])
@@ -176,7 +176,7 @@ test('REST responses are typed, and an error response rejects with its code', as
   t.is((await t.throwsAsync<Refused>(wrong.wallets()))?.code, 'unauthorized')
   t.is((await t.throwsAsync<FeedEnded>(wrong.follow().next()))?.code, 'unauthorized')
   await api.close()
-  await opened.drop()
+  await opened.remove()
 })
 
 test('after a connection is closed for too many messages the next one resumes (rule F7)', async (t) => {

@@ -86,7 +86,8 @@ export class FeedConnection {
 
   #onMessage(data: Buffer): void {
     this.#lastReceived = Date.now()
-    this.#buffer.push(JSON.parse(data.toString()) as ServerMessage) // the service sends by its schemas
+    // The service sends by these schemas.
+    this.#buffer.push(JSON.parse(data.toString()) as ServerMessage)
     if (this.#buffer.length > MAX_BUFFERED) this.#socket.pause()
     this.#wake()
   }
@@ -117,8 +118,9 @@ const SILENCE_MS = 75_000
 /** Why the handshake was refused; null when reconnecting may help. */
 function refusalOf(status: number): FeedEnded | null {
   if (status === 401)
-    return new FeedEnded('unauthorized', 'the key or token is not valid: take the newest one')
-  if (status === 402) return new FeedEnded('insufficient_credits', 'no credits are left: top up')
+    return new FeedEnded('unauthorized', 'the key or token is not valid: use the newest one')
+  if (status === 402)
+    return new FeedEnded('insufficient_credits', 'no credits are left: top up first')
   if (status === 403) return new FeedEnded('pro_required', 'the wallet has no active Pro')
   if (status < 500 && status !== 429)
     return new FeedEnded('refused', `refused with status ${status}`)

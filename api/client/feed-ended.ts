@@ -24,12 +24,12 @@ export function finalEnd(type: string): FeedEnded | null {
 }
 
 const FINAL = {
-  balance_exhausted: 'no credits are left: top up, then go on from the last id',
-  superseded: 'another program follows with this key, or another dashboard: stop one of the two',
-  key_rotated: 'this key was replaced: take the new one',
+  balance_exhausted: 'no credits are left: top up, then resume from the last id',
+  superseded: 'another program or dashboard is connected with this key: stop one of the two',
+  key_rotated: 'this key was replaced: use the new one',
   token_expired: 'the token has expired: log in again',
-  token_revoked: 'the token was taken back by a logout: log in again',
-  pro_expired: 'Pro has ended for this wallet: pay for it again',
+  token_revoked: 'the token was revoked by a logout: log in again',
+  pro_expired: 'Pro of this wallet has ended: renew it',
 } as const satisfies Partial<Record<CloseReason, string>>
 
 function isFinal(type: string): type is keyof typeof FINAL {

@@ -6,19 +6,19 @@ import type { Channel, ServerMessage, ViewChannel } from '../stream/messages.ts'
 import { FeedConnection, type FeedEndpoint } from './feed-connection.ts'
 import { FeedEnded, finalEnd } from './feed-ended.ts'
 
-/** What `follow` yields: a trade, or a gap before which trades are out of the feed's reach. */
+/** An item of `follow`: a trade, or a gap. Trades before a gap are not available on the feed. */
 export type Followed =
   | {
       readonly kind: 'trade'
       /** Position after the trade. Give that of the last trade handled as `after` to resume. */
       readonly id: string
-      /** Whether the trade belongs before trades that were yielded already. */
+      /** Whether the trade belongs before trades already yielded. */
       readonly late: boolean
       readonly trade: TradeItem
     }
   | { readonly kind: 'gap'; readonly oldest: string }
 
-/** What `followViews` yields. */
+/** An item of `followViews`. */
 export type Viewed =
   /** A token on the list. At the start or after a gap comes a `snapshot`: it replaces the list. */
   | {
@@ -66,7 +66,7 @@ interface ConnectOptions {
   readonly retryMs?: number
 }
 
-/** What `onNotice` is called with. `cut`: the connection was lost and will be opened again. */
+/** Argument of `onNotice`. `cut`: the connection was lost and will be opened again. */
 export type Notice =
   | { readonly type: 'connected' | 'cut' }
   | { readonly type: 'balance_low'; readonly balance_credits: number }

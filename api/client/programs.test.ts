@@ -9,7 +9,7 @@ import { openEmbeddedStore } from '../testing/open-stores.ts'
 import { startApi } from '../testing/start-api.ts'
 
 /*
- * The programs of docs/feed.md, in a folder of a stranger that has this package.
+ * The programs of docs/feed.md, run in a folder outside the project that has this package.
  */
 
 const ROOT = join(import.meta.dirname, '../../..')
@@ -21,12 +21,12 @@ test.after.always('remove', () => rmSync(folder, { recursive: true, force: true 
 
 const run = promisify(execFile)
 
-test('the TypeScript program compiles strictly against the types of the package, and says why it ends', async (t) => {
+test('the TypeScript program compiles strictly against the types of the package, and prints why it ends', async (t) => {
   const opened = await openEmbeddedStore()
   const api = await startApi(opened.store)
   t.teardown(async () => {
     await api.close()
-    await opened.drop()
+    await opened.remove()
   })
   mkdirSync(join(folder, 'node_modules'))
   symlinkSync(ROOT, join(folder, 'node_modules/tracked-wallets'))
@@ -34,7 +34,7 @@ test('the TypeScript program compiles strictly against the types of the package,
   writeFileSync(join(folder, 'package.json'), '{"type": "module"}')
   const example = program('ts').replace('http://127.0.0.1:8080', api.url)
   writeFileSync(join(folder, 'example.ts'), example)
-  // What a call gives has its fields, and no others.
+  // Responses have their fields and no others.
   writeFileSync(
     join(folder, 'types.ts'),
     `import { TrackedWallets } from 'tracked-wallets/client'
@@ -53,8 +53,8 @@ test('the TypeScript program compiles strictly against the types of the package,
   t.deepEqual(refused, { code: 1, stdout: '' })
   t.regex(stderr, /^unauthorized: [^\n]+\n$/)
   t.regex((await ends(0)).stderr, /^insufficient_credits: [^\n]+\n$/)
-  t.regex((await ends(3)).stderr, /^insufficient_credits: no credits are left: top up\n$/)
-  // Nothing is tracked here.
+  t.regex((await ends(3)).stderr, /^insufficient_credits: no credits are left: top up first\n$/)
+  // No wallet is tracked here.
   const compiled = join(folder, 'example.js')
   const some = readFileSync(compiled, 'utf8').replace(
     '{ after: head }',
@@ -67,7 +67,7 @@ test('the TypeScript program compiles strictly against the types of the package,
 const hasPython = spawnSync('python3', ['--version']).status === 0
 
 ;(hasPython ? test : test.skip)(
-  `the Python program prints trades and gaps, and says why it ends${hasPython ? '' : ' (there is no python3)'}`,
+  `the Python program prints trades and gaps, and why it ends${hasPython ? '' : ' (python3 is missing)'}`,
   async (t) => {
     writeFileSync(join(folder, 'websockets.py'), PLAYER)
     writeFileSync(join(folder, 'example.py'), program('python'))
@@ -75,8 +75,8 @@ const hasPython = spawnSync('python3', ['--version']).status === 0
     t.deepEqual(await played(t, [gap, TRADE, { type: 'balance_exhausted' }]), {
       code: 1,
       stdout: "{'alias': 'W1'}\n",
-      stderr: `gap: trades before this position are in GET /trades alone: c1
-balance_exhausted: no credits are left: top up, then go on from the last id\n`,
+      stderr: `gap: trades before this position are only in GET /trades: c1
+balance_exhausted: no credits are left: top up, then resume from the last id\n`,
     })
     const error = { type: 'error', code: 'invalid_cursor', message: 'no such place' } as const
     const ends: [(ServerMessage | Refusal)[], RegExp][] = [
@@ -99,7 +99,7 @@ interface Refusal {
   readonly title: string
 }
 
-/** What the Python program does when it is sent these messages, or its handshake is refused. */
+/** Output of the Python program for these messages, or for a refused handshake. */
 function played(t: ExecutionContext, messages: readonly unknown[]) {
   t.timeout(60_000)
   return outcome('python3', ['example.py'], { KEY: 'tw_x', PLAYED: JSON.stringify(messages) })
@@ -107,7 +107,7 @@ function played(t: ExecutionContext, messages: readonly unknown[]) {
 
 const TRADE = { channel: 'trades', id: 'c2', data: { alias: 'W1' } }
 
-/** Stands for the package `websockets`: one connection, which says what `PLAYED` holds. */
+/** Replaces the package `websockets`: one connection, which plays the messages in `PLAYED`. */
 const PLAYER = `
 import json, os
 
@@ -133,7 +133,7 @@ class connect:
         raise SystemExit("the program did not end")
 `
 
-/** Runs a program of the stranger's folder to its end. */
+/** Runs a program in the folder until it ends. */
 async function outcome(command: string, args: string[], env: NodeJS.ProcessEnv = {}) {
   const options = { cwd: folder, env: { ...process.env, ...env }, timeout: 60_000 }
   const ended = await run(command, args, options).catch((error) => error)

@@ -38,7 +38,7 @@ export class Credits {
       )
       if (charge.kind === 'charged' || charge.kind === 'insufficient') return charge
     } catch (error) {
-      this.giveBackLater(account, requestId)
+      this.refundLater(account, requestId)
       throw error
     }
     throw new ServiceError('unavailable', 'too much usage waits for the ledger', {
@@ -47,18 +47,18 @@ export class Credits {
   }
 
   /** Refunds the charge of a failed request and returns the credits left. */
-  async giveBack(account: Account, requestId: string): Promise<number | null> {
+  async refund(account: Account, requestId: string): Promise<number | null> {
     try {
-      await this.#meter.giveBack(account, requestId)
+      await this.#meter.refund(account, requestId)
       return await this.#meter.left(account)
     } catch (error) {
-      this.giveBackLater(account, requestId)
+      this.refundLater(account, requestId)
       throw error
     }
   }
 
   /** Refunds the charge of a request, if any, as soon as the meter answers. */
-  giveBackLater(account: Account, requestId: string): void {
+  refundLater(account: Account, requestId: string): void {
     if (this.#owed.size >= MAX_OWED) return
     this.#owed.set(requestId, { account, until: Date.now() + OWED_MS })
   }
@@ -111,14 +111,14 @@ export class Credits {
       this.#failing = false
     } catch (err) {
       // Usage waits in the meter; metered calls go on while there is room (rule K5).
-      if (!this.#failing) this.#logger.warn({ err }, 'usage cannot be rolled up, trying again')
+      if (!this.#failing) this.#logger.warn({ err }, 'usage could not be rolled up; will retry')
       this.#failing = true
     }
   }
 
   async #payBack(): Promise<void> {
     for (const [requestId, { account, until }] of this.#owed) {
-      if (until > Date.now()) await this.#meter.giveBack(account, requestId)
+      if (until > Date.now()) await this.#meter.refund(account, requestId)
       this.#owed.delete(requestId)
     }
   }

@@ -19,7 +19,7 @@ interface Parts {
   readonly meter: Meter
   readonly ledger: Ledger
   readonly credits: Credits
-  /** The meter after it lost everything. */
+  /** A new meter, after the old one lost all its data. */
   newMeter(): Promise<Meter>
 }
 
@@ -42,7 +42,7 @@ test.before(async () => {
   for (const { name, why, open } of SETS) if (why === '') opened.set(name, await open())
 })
 test.after.always(async () => {
-  for (const { drop } of opened.values()) await drop()
+  for (const { remove } of opened.values()) await remove()
 })
 
 function contract(title: string, check: (t: ExecutionContext, parts: Parts) => Promise<void>) {
@@ -74,20 +74,20 @@ contract('an entry with the key of another one is the same entry', async (t, { l
 })
 
 contract(
-  'what was used is in the ledger after a roll-up; a new meter knows the rest',
+  'usage is in the ledger after a roll-up, and a new meter loads the rest',
   async (t, parts) => {
     const { store, ledger, credits, newMeter } = parts
     const account = randomUUID()
     await ledger.add(grant(account, 100))
     for (const id of ['a', 'b', 'c']) await credits.charge(account, 3, id)
-    await credits.giveBack(account, 'b')
-    t.is(await ledger.rollUp(), 4, 'the give-back is one too')
+    await credits.refund(account, 'b')
+    t.is(await ledger.rollUp(), 4, 'the refund is an entry too')
     t.is(await ledger.rollUp(), 0)
     await credits.charge(account, 1, 'd')
     t.is(await credits.left(account), 93)
     const lost = await newMeter()
     const after = new Credits({ meter: lost, ledger: new Ledger({ store, meter: lost }), logger })
-    // Used since the last roll-up: the customer's gain (rule J5).
+    // Usage since the last roll-up is lost, in the customer's favour (rule J5).
     t.is(await after.left(account), 94)
     t.deepEqual(await after.charge(account, 4, 'e'), { kind: 'charged', left: 90 })
     await lost.close()
@@ -95,7 +95,7 @@ contract(
 )
 
 contract(
-  'a process that ends in the middle of a roll-up leaves nothing out and counts nothing twice',
+  'a process that ends during a roll-up loses nothing and counts nothing twice',
   async (t, parts) => {
     const { store, meter, ledger, credits } = parts
     const account = randomUUID()
@@ -109,7 +109,7 @@ contract(
     for (const point of ['insert', 'endRollUp', 'endRollUp'] as const) {
       await t.throwsAsync(dying(point).rollUp(), { message: 'killed' })
       await credits.charge(account, 1, randomUUID())
-      // Loaded in between, as a process that starts would.
+      // Loads in between, as another process would at its start.
       await ledger.load(account)
     }
     t.is(await credits.left(account), 94)
@@ -129,7 +129,7 @@ contract(
 )
 
 contract(
-  'under concurrent use, roll-ups, loads and grants the books agree at every moment',
+  'under concurrent use, roll-ups, loads and grants, ledger and meter agree at every moment',
   async (t, parts) => {
     const { ledger, credits } = parts
     const accounts = [randomUUID(), randomUUID(), randomUUID()]
@@ -139,7 +139,7 @@ contract(
       for (let n = 0; n < 60; n++) {
         const id = randomUUID()
         await credits.charge(account, 3, id)
-        if (n % 5 === 0) await credits.giveBack(account, id)
+        if (n % 5 === 0) await credits.refund(account, id)
         else charged += 3
         if (n % 20 === 0) await ledger.load(account)
       }
@@ -172,7 +172,7 @@ contract(
 )
 
 contract(
-  'an entry that the meter missed is told to it, however long nobody could look',
+  'an entry that the meter missed is loaded, even after a long outage',
   async (t, { store, meter }) => {
     const clock = { now: 1_790_000_000_000 }
     const now = () => clock.now
@@ -203,7 +203,7 @@ contract(
   },
 )
 
-contract('a difference between ledger and meter is named', async (t, { store, ledger }) => {
+contract('a difference between ledger and meter is reported', async (t, { store, ledger }) => {
   const account = randomUUID()
   await ledger.add(grant(account, 100))
   await store.insert('ledger_entries', [
@@ -226,7 +226,7 @@ contract('a difference between ledger and meter is named', async (t, { store, le
 })
 
 contract(
-  'a charge whose outcome is not known is given back when the meter answers again',
+  'a charge with an unknown outcome is refunded when the meter answers again',
   async (t, parts) => {
     const { meter, ledger } = parts
     const account = randomUUID()
@@ -254,7 +254,7 @@ const RUNS = 5
 const STEPS = 2000
 const ACCOUNTS = 4
 
-/** One thing that happens to the books. */
+/** One step of a random history. */
 type Step =
   | {
       readonly kind: 'top_up'
@@ -309,7 +309,7 @@ const stepArbitrary: fc.Arbitrary<Step> = fc.oneof(
 ) as fc.Arbitrary<Step> // fast-check widens the literals
 
 contract(
-  `${RUNS * STEPS} random top-ups, charges, give-backs, feed blocks, crashes and rebuilds: every balance equals its ledger, none is ever negative`,
+  `${RUNS * STEPS} random top-ups, charges, refunds, feed blocks, crashes and rebuilds: every balance equals its ledger, none is ever negative`,
   async (t, { store, newMeter }) => {
     await fc.assert(
       fc.asyncProperty(
@@ -356,10 +356,10 @@ contract(
                 break
               }
               case 'give_back': {
-                // Some a second time, some of before the meter was lost: both give nothing.
+                // Some are refunded twice, some after the meter was lost: both have no effect.
                 const request = requests[step.which % Math.max(1, requests.length)]
                 if (request !== undefined)
-                  seen((await credits.giveBack(name(request.account), request.id)) ?? 0)
+                  seen((await credits.refund(name(request.account), request.id)) ?? 0)
                 break
               }
               case 'block': {
@@ -387,8 +387,8 @@ contract(
                 break
               }
               case 'rebuild':
-                // The meter is lost, with what was not rolled up; connections go on with the blocks
-                // that they hold.
+                // The meter is lost with the usage that was not rolled up. Connections keep using
+                // their blocks.
                 await meter.close()
                 await start()
                 if (requests.length > 100) requests = requests.slice(-20)
@@ -426,7 +426,7 @@ contract(
       {
         numRuns: RUNS,
         endOnFailure: true,
-        // Two thousand steps say less than the seed that makes them.
+        // The seed is more useful than a list of two thousand steps.
         reporter({ failed, seed, errorInstance }) {
           if (failed) throw new Error(`with seed ${seed}: ${String(errorInstance)}`)
         },
@@ -447,10 +447,10 @@ function dyingMeter(meter: Meter, step: 'endRollUp' | 'load' = 'endRollUp'): Met
   return { ...delegate(meter), charge: meter.charge.bind(meter), [step]: fail }
 }
 
-/** The methods of a meter but `charge`, each bound: private fields do not pass through a copy. */
+/** The methods of a meter except `charge`, bound, because private fields are lost in a copy. */
 function delegate(meter: Meter): Omit<Meter, 'charge'> {
   return {
-    giveBack: meter.giveBack.bind(meter),
+    refund: meter.refund.bind(meter),
     left: meter.left.bind(meter),
     renewBlock: meter.renewBlock.bind(meter),
     releaseExpiredBlocks: meter.releaseExpiredBlocks.bind(meter),

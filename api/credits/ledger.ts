@@ -2,13 +2,15 @@ import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { dateTime } from '../../pipeline/store/date-time.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import {
-  type Account,
-  type LedgerSnapshot,
-  type Meter,
-  type MeteredAccount,
-  STREAM_START,
-  type StreamPosition,
-} from './meter.ts'
+  insertEntries,
+  type Mismatch,
+  readConflicts,
+  readRolledTo,
+  readSnapshot,
+  readTotals,
+  type Total,
+} from './ledger-entries.ts'
+import type { Account, Meter, MeteredAccount } from './meter.ts'
 
 /** One change of an account's credits. Entries with the same key are the same entry. */
 export interface LedgerEntry {
@@ -19,14 +21,6 @@ export interface LedgerEntry {
   readonly reason: string
   /** USDT of a deposit, in raw units. */
   readonly depositAmount?: bigint
-}
-
-/** A difference found by `ledger check`. */
-export interface Mismatch {
-  readonly wallet: Account
-  readonly what: 'granted' | 'used' | 'reserved' | 'conflicting_entries'
-  readonly ledger: number
-  readonly meter: number
 }
 
 /**
@@ -62,16 +56,16 @@ export class Ledger {
     entries: readonly Omit<LedgerEntry, 'account'>[],
   ): Promise<number> {
     await this.append(account, entries)
-    return this.tell(account)
+    return this.updateMeter(account)
   }
 
   /**
-   * Appends entries, all or none. The meter learns of them by `tell`, or within half a minute by
-   * `reloadGranted`.
+   * Appends entries, all or none. The meter learns of them by `updateMeter`, or within half a
+   * minute by `reloadGranted`.
    */
   async append(account: Account, entries: readonly Omit<LedgerEntry, 'account'>[]): Promise<void> {
-    await this.#store.insert(
-      'ledger_entries',
+    await insertEntries(
+      this.#store,
       entries.map(({ key, credits, cause, reason, depositAmount = 0n }) => {
         const entry = { wallet: account, idempotency_key: key, credits, cause, reason }
         return this.#row({ ...entry, deposit_amount: depositAmount })
@@ -80,7 +74,7 @@ export class Ledger {
   }
 
   /** Updates the meter with an account's entries and returns the credits left. */
-  async tell(account: Account): Promise<number> {
+  async updateMeter(account: Account): Promise<number> {
     await this.load(account)
     return (await this.#meter.left(account)) ?? 0
   }
@@ -88,9 +82,9 @@ export class Ledger {
   /** Loads the ledger's snapshot of an account into the meter. */
   async load(account: Account): Promise<void> {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const snapshot = await this.#snapshot(account, await this.#meter.epoch())
+      const snapshot = await readSnapshot(this.#store, account, await this.#meter.epoch())
       if ((await this.#meter.load(account, snapshot)) === 'loaded') return
-      // Usage was rolled up between the two: what was read is history already.
+      // Usage was rolled up between the two reads, so the snapshot is outdated.
     }
     throw outpaced()
   }
@@ -98,12 +92,12 @@ export class Ledger {
   /** Writes a range of the meter's stream, and returns its number of uses; 0 if there was none. */
   async rollUp(): Promise<number> {
     const epoch = await this.#meter.epoch()
-    const range = await this.#meter.beginRollUp(epoch, await this.#rolledTo(epoch))
+    const range = await this.#meter.beginRollUp(epoch, await readRolledTo(this.#store, epoch))
     if (range === null) return 0
     const [usage_ms, usage_sequence] = range.to.split('-')
     const place = { cause: 'usage', reason: '', usage_ms, usage_sequence }
     const key = `usage:${epoch}:${range.from}`
-    await this.#store.insert('ledger_entries', [
+    await insertEntries(this.#store, [
       this.#row({ ...place, wallet: '', idempotency_key: `epoch:${epoch}`, credits: 0 }),
       ...[...range.usage]
         .filter(([, credits]) => credits !== 0)
@@ -133,7 +127,10 @@ export class Ledger {
   async check(): Promise<{ accounts: number; mismatches: Mismatch[] }> {
     const { metered, totals } = await this.#bringUp(null)
     const mismatches = metered.flatMap((state) => compare(state, totals.get(state.account)))
-    return { accounts: totals.size, mismatches: [...mismatches, ...(await this.#conflicts())] }
+    return {
+      accounts: totals.size,
+      mismatches: [...mismatches, ...(await readConflicts(this.#store))],
+    }
   }
 
   /**
@@ -142,71 +139,17 @@ export class Ledger {
    */
   async #bringUp(since: number | null) {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const { at, totals } = await this.#totals(await this.#meter.epoch(), since)
+      const { at, totals } = await readTotals(this.#store, await this.#meter.epoch(), since)
       const metered = await this.#meter.inspect([...totals.keys()], at)
       if (metered === null) continue
       const behind = metered.filter(
         ({ account, entries }) => entries !== totals.get(account)?.entries,
       )
       if (behind.length === 0) return { metered, totals }
-      // Granted just now, or by a process that ended before it told the meter.
+      // Granted just now, or by a process that ended before it updated the meter.
       for (const { account } of behind) await this.load(account)
     }
     throw outpaced()
-  }
-
-  async #snapshot(account: Account, epoch: string): Promise<LedgerSnapshot> {
-    // One scan, hence one moment: sums and the place in the stream belong together.
-    const rows = await this.#store.query<TotalsRow & Place>(
-      `SELECT ${TOTALS}, ${ROLLED_TO}
-       FROM ledger_entries FINAL WHERE wallet = {account:String} OR (wallet = '' AND idempotency_key = {key:String})`,
-      { account, key: `epoch:${epoch}` },
-      [...TOTAL_COLUMNS, ...PLACE_COLUMNS],
-    )
-    const [row] = rows
-    return { epoch, rolledTo: place(row), ...total(row) }
-  }
-
-  async #rolledTo(epoch: string): Promise<string> {
-    const [row] = await this.#store.query<Place>(
-      `SELECT ${ROLLED_TO} FROM ledger_entries WHERE wallet = '' AND idempotency_key = {key:String}`,
-      { key: `epoch:${epoch}` },
-      PLACE_COLUMNS,
-    )
-    return place(row)
-  }
-
-  async #totals(
-    epoch: string,
-    since: number | null,
-  ): Promise<{ at: StreamPosition; totals: Map<Account, Total> }> {
-    const rows = await this.#store.query<TotalsRow & Place & { wallet: string }>(
-      `SELECT wallet, ${TOTALS}, ${ROLLED_TO}
-       FROM ledger_entries FINAL
-       WHERE ${since === null ? "wallet != ''" : GRANTED_SINCE} OR (wallet = '' AND idempotency_key = {key:String})
-       GROUP BY wallet`,
-      { key: `epoch:${epoch}`, ...(since !== null && { since }) },
-      ['wallet', ...TOTAL_COLUMNS, ...PLACE_COLUMNS],
-    )
-    const rolledTo = place(rows.find(({ wallet }) => wallet === ''))
-    const accounts = rows.filter(({ wallet }) => wallet !== '')
-    return {
-      at: { epoch, rolledTo },
-      totals: new Map(accounts.map((row) => [row.wallet, total(row)])),
-    }
-  }
-
-  async #conflicts(): Promise<Mismatch[]> {
-    const rows = await this.#store.query<{ wallet: string; low: string; high: string }>(
-      `SELECT wallet, min(credits) AS low, max(credits) AS high FROM ledger_entries WHERE wallet != ''
-       GROUP BY wallet, idempotency_key HAVING low != high LIMIT 1000`,
-    )
-    return rows.map(({ wallet, low, high }) => ({
-      wallet,
-      what: 'conflicting_entries',
-      ledger: Number(low),
-      meter: Number(high),
-    }))
   }
 
   #row(entry: Record<string, unknown>) {
@@ -215,47 +158,11 @@ export class Ledger {
   }
 }
 
-const TOTALS = `sumIf(credits, cause != 'usage') AS funded, countIf(cause != 'usage') AS entries, -sumIf(credits, cause = 'usage') AS used`
-const ROLLED_TO = `maxIf((usage_ms, usage_sequence), wallet = '') AS rolled_to, rolled_to.1 AS ms, rolled_to.2 AS sequence`
-
-/** A day's top-ups are far fewer. */
-const GRANTED_SINCE = `wallet IN (
-  SELECT DISTINCT wallet FROM ledger_entries
-  WHERE cause != 'usage' AND created_at > fromUnixTimestamp64Milli({since:Int64}) LIMIT 100000)`
-
-const TOTAL_COLUMNS = ['funded', 'entries', 'used'] as const
-const PLACE_COLUMNS = ['ms', 'sequence'] as const
-
-interface TotalsRow {
-  readonly funded: string
-  readonly entries: string
-  readonly used: string
-}
-
-interface Place {
-  readonly ms: string
-  readonly sequence: string
-}
-
-type Total = Pick<LedgerSnapshot, 'funded' | 'entries' | 'used'>
-
-function total(row: TotalsRow | undefined): Total {
-  return {
-    funded: Number(row?.funded ?? 0),
-    entries: Number(row?.entries ?? 0),
-    used: Number(row?.used ?? 0),
-  }
-}
-
-function place(row: Place | undefined): string {
-  return row === undefined ? STREAM_START : `${row.ms}-${row.sequence}`
-}
-
-/** A process that starts does not know when another looked last. */
+/** A process that starts does not know when another one last looked. */
 const FIRST_LOOK_MS = 86_400_000
 /** Clocks of processes differ, and an entry may be stored long after it was sent. */
 const OVERLAP_MS = 300_000
-/** How often to read again what changed while it was read. */
+/** How often the state is read again if it changed during the read. */
 const ATTEMPTS = 50
 
 function outpaced(): ServiceError {

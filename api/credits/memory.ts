@@ -16,7 +16,10 @@ import {
   type UsageRange,
 } from './meter.ts'
 
-/** The meter of a service in one process; lost with it, and loaded again from the ledger. */
+/**
+ * Creates the meter of a single process. It is lost with the process, and loaded again from the
+ * ledger.
+ */
 export function createMemoryMeter(
   limits: MeterLimits = METER_LIMITS,
   now: () => number = Date.now,
@@ -44,13 +47,13 @@ interface Usage {
   readonly credits: number
 }
 
-/** Every method runs without a pause, which makes it atomic here. */
+/** Every method runs synchronously, so it is atomic. */
 class MemoryMeter implements Meter {
   readonly #limits: MeterLimits
   readonly #now: () => number
   readonly #epoch = randomUUID()
   readonly #accounts = new Map<Account, State>()
-  /** Request id to what it was charged, or `void` once given back; oldest first. */
+  /** Request id to its charge, or `void` once refunded; oldest first. */
   readonly #requests = new Map<string, { credits: number | 'void'; expires: number }>()
   #stream: Usage[] = []
   #streamed = 0
@@ -68,7 +71,8 @@ class MemoryMeter implements Meter {
     const state = this.#accounts.get(account)
     if (state === undefined) return { kind: 'unknown' }
     const request = this.#requests.get(requestId)
-    if (request?.credits === 'void') throw new ServiceError('unavailable', 'request given back')
+    if (request?.credits === 'void')
+      throw new ServiceError('unavailable', 'this request was refunded')
     if (request !== undefined) return { kind: 'charged', left: left(state) }
     if (left(state) < credits) return { kind: 'insufficient', left: left(state) }
     if (this.#stream.length >= this.#limits.maxBacklog) return { kind: 'backlog' }
@@ -77,7 +81,7 @@ class MemoryMeter implements Meter {
     return { kind: 'charged', left: left(state) }
   }
 
-  async giveBack(account: Account, requestId: string): Promise<void> {
+  async refund(account: Account, requestId: string): Promise<void> {
     this.#refuseWhenClosed()
     const credits = this.#requests.get(requestId)?.credits
     this.#remember(requestId, 'void')
@@ -101,7 +105,7 @@ class MemoryMeter implements Meter {
       return { kind: 'granted', credits: held.credits, left: left(state) }
     if (this.#stream.length >= this.#limits.maxBacklog) return { kind: 'backlog' }
     state.reserved -= held?.credits ?? 0
-    // A block that was returned, or lost with the meter, may have been used by others meanwhile.
+    // The block was returned, or lost with the meter, so others may have used its credits.
     const paid = Math.min(spent, Math.max(0, left(state)))
     if (paid > 0) this.#use(account, state, paid)
     const credits = Math.max(0, Math.min(wanted, left(state)))
@@ -206,11 +210,11 @@ class MemoryMeter implements Meter {
       if (expires > now) break
       this.#requests.delete(id)
     }
-    this.#requests.delete(requestId) // to the end, so that the oldest stays first
+    this.#requests.delete(requestId) // to the end of the map, so that the oldest stays first
     this.#requests.set(requestId, { credits, expires: now + this.#limits.requestSeconds * 1000 })
   }
 
-  /** The stream is in the order of its ids, and long: what comes after one is found by halving. */
+  /** Entries after an id, by binary search: the stream is sorted by id, and long. */
   #after(id: StreamId): Usage[] {
     let low = 0
     let high = this.#stream.length

@@ -31,7 +31,7 @@ const makers: Record<string, ((limits: MeterLimits) => Promise<Meter>) | string>
           ),
 }
 
-/** What the ledger says of an account that was granted credits in one entry. */
+/** Returns the ledger's snapshot of an account that was granted credits in one entry. */
 async function granted(meter: Meter, credits: number, rest: Partial<LedgerSnapshot> = {}) {
   const epoch = await meter.epoch()
   return { epoch, rolledTo: STREAM_START, funded: credits, entries: 1, used: 0, ...rest }
@@ -76,22 +76,19 @@ contract('a request is charged once, all or nothing', async (t, meter) => {
   t.deepEqual(await meter.charge('a', 1, 'r3'), { kind: 'charged', left: 0 })
 })
 
-contract(
-  'a charge is given back once, and a request that was given back is never charged',
-  async (t, meter) => {
-    await meter.load('a', await granted(meter, 10))
-    await meter.charge('a', 3, 'r1')
-    await meter.giveBack('a', 'r1')
-    await meter.giveBack('a', 'r1')
-    t.is(await meter.left('a'), 10)
-    await meter.giveBack('a', 'lost on the way')
-    await t.throwsAsync(meter.charge('a', 3, 'lost on the way'), { name: 'ServiceError' })
-    t.is(await meter.left('a'), 10)
-  },
-)
+contract('a charge is refunded once, and a refunded request is never charged', async (t, meter) => {
+  await meter.load('a', await granted(meter, 10))
+  await meter.charge('a', 3, 'r1')
+  await meter.refund('a', 'r1')
+  await meter.refund('a', 'r1')
+  t.is(await meter.left('a'), 10)
+  await meter.refund('a', 'lost on the way')
+  await t.throwsAsync(meter.charge('a', 3, 'lost on the way'), { name: 'ServiceError' })
+  t.is(await meter.left('a'), 10)
+})
 
 contract(
-  'usage enters the ledger by stretches: the same one is given until it is ended',
+  'usage is rolled up in ranges: the same range is returned until it is ended',
   async (t, meter) => {
     const epoch = await meter.epoch()
     t.is(await meter.beginRollUp(epoch, STREAM_START), null)
@@ -107,7 +104,7 @@ contract(
     t.deepEqual(await meter.beginRollUp(epoch, STREAM_START), first)
     await meter.endRollUp(epoch, first?.to ?? '')
     await meter.endRollUp(epoch, first?.to ?? '')
-    // Whoever read the ledger before that stretch was in it is given what comes after it.
+    // A process that read the ledger before that range was stored gets the next range.
     const second = await meter.beginRollUp(epoch, STREAM_START)
     t.deepEqual(second?.usage, new Map([['a', 1]]))
     t.is(second?.from, first?.to)
@@ -118,50 +115,53 @@ contract(
 )
 
 contract(
-  'a stretch has a bound, and net zero is zero',
+  'a range is bounded, and a net use of zero is zero',
   async (t, meter) => {
     const epoch = await meter.epoch()
     await meter.load('a', await granted(meter, 100))
     await meter.charge('a', 3, 'r1')
-    await meter.giveBack('a', 'r1')
+    await meter.refund('a', 'r1')
     await meter.charge('a', 1, 'r2')
     t.deepEqual((await meter.beginRollUp(epoch, STREAM_START))?.usage, new Map([['a', 0]]))
   },
   { ...METER_LIMITS, rollUpEntries: 2 },
 )
 
-contract('loading again keeps what is used: rolled up or not, counted once', async (t, meter) => {
-  const epoch = await meter.epoch()
-  await meter.load('a', await granted(meter, 100))
-  await meter.charge('a', 5, 'r1')
-  const range = await meter.beginRollUp(epoch, STREAM_START)
-  const rolledTo = range?.to ?? ''
-  await meter.charge('a', 1, 'r2')
-  // Entered in the ledger, not yet ended: both snapshots are right.
-  t.is(await meter.load('a', await granted(meter, 100)), 'loaded')
-  t.is(await meter.left('a'), 94)
-  t.is(await meter.load('a', await granted(meter, 100, { rolledTo, used: 5 })), 'loaded')
-  t.is(await meter.left('a'), 94)
-  await meter.endRollUp(epoch, rolledTo)
-  t.is(await meter.load('a', await granted(meter, 100)), 'stale')
-  t.is(await meter.load('a', await granted(meter, 100, { epoch: 'another' })), 'stale')
-  t.is(
-    await meter.load('a', await granted(meter, 150, { rolledTo, used: 5, entries: 2 })),
-    'loaded',
-  )
-  t.is(await meter.left('a'), 144)
-  // An older picture of the ledger that comes late changes nothing.
-  t.is(await meter.load('a', await granted(meter, 100, { rolledTo, used: 5 })), 'loaded')
-  t.is(await meter.left('a'), 144)
-  const at = { epoch, rolledTo }
-  t.deepEqual(await meter.inspect(['a', 'b'], at), [
-    { account: 'a', funded: 150, entries: 2, rolledUp: 5, reserved: 0, blocks: 0 },
-  ])
-  t.is(await meter.inspect(['a'], { epoch, rolledTo: STREAM_START }), null)
-})
+contract(
+  'loading an account again keeps its usage, rolled up or not, counted once',
+  async (t, meter) => {
+    const epoch = await meter.epoch()
+    await meter.load('a', await granted(meter, 100))
+    await meter.charge('a', 5, 'r1')
+    const range = await meter.beginRollUp(epoch, STREAM_START)
+    const rolledTo = range?.to ?? ''
+    await meter.charge('a', 1, 'r2')
+    // The range is in the ledger but not ended yet: both snapshots are right.
+    t.is(await meter.load('a', await granted(meter, 100)), 'loaded')
+    t.is(await meter.left('a'), 94)
+    t.is(await meter.load('a', await granted(meter, 100, { rolledTo, used: 5 })), 'loaded')
+    t.is(await meter.left('a'), 94)
+    await meter.endRollUp(epoch, rolledTo)
+    t.is(await meter.load('a', await granted(meter, 100)), 'stale')
+    t.is(await meter.load('a', await granted(meter, 100, { epoch: 'another' })), 'stale')
+    t.is(
+      await meter.load('a', await granted(meter, 150, { rolledTo, used: 5, entries: 2 })),
+      'loaded',
+    )
+    t.is(await meter.left('a'), 144)
+    // An older snapshot that arrives late changes nothing.
+    t.is(await meter.load('a', await granted(meter, 100, { rolledTo, used: 5 })), 'loaded')
+    t.is(await meter.left('a'), 144)
+    const at = { epoch, rolledTo }
+    t.deepEqual(await meter.inspect(['a', 'b'], at), [
+      { account: 'a', funded: 150, entries: 2, rolledUp: 5, reserved: 0, blocks: 0 },
+    ])
+    t.is(await meter.inspect(['a'], { epoch, rolledTo: STREAM_START }), null)
+  },
+)
 
 contract(
-  'a connection of the feed holds a block, books what it spent and returns the rest',
+  'a feed connection reserves a block, charges what it used and returns the rest',
   async (t, meter) => {
     const epoch = await meter.epoch()
     await meter.load('a', await granted(meter, 25))
@@ -180,7 +180,7 @@ contract(
 )
 
 contract(
-  'the block of a connection that vanished goes back to the customer',
+  'the block of a lost connection is refunded',
   async (t, meter) => {
     await meter.load('a', await granted(meter, 25))
     await meter.renewBlock('a', { connection: 'c1', sequence: 1, spent: 0, wanted: 10 })
@@ -188,7 +188,7 @@ contract(
     t.is(await meter.releaseExpiredBlocks(), 1)
     t.is(await meter.releaseExpiredBlocks(), 0)
     t.is(await meter.left('a'), 25)
-    // It comes back after others have used what it held: no more is booked than is left.
+    // It renews after others used its credits: no more is charged than is left.
     await meter.charge('a', 20, 'r1')
     const late = { connection: 'c1', sequence: 2, spent: 8, wanted: 3 }
     t.deepEqual(await meter.renewBlock('a', late), { kind: 'granted', credits: 0, left: 0 })
@@ -197,7 +197,7 @@ contract(
 )
 
 contract(
-  'no more is let in than may wait for the ledger',
+  'charges are refused when the backlog of the ledger is full',
   async (t, meter) => {
     await meter.load('a', await granted(meter, 25))
     await meter.charge('a', 1, 'r1')
@@ -216,10 +216,10 @@ contract(
 )
 
 contract(
-  'under any concurrency nothing is overdrawn and every credit is accounted for',
+  'under concurrency no balance is negative and every credit is accounted for',
   async (t, meter) => {
     const step = fc.record({
-      kind: fc.constantFrom('charge', 'giveBack', 'block', 'rollUp', 'load'),
+      kind: fc.constantFrom('charge', 'refund', 'block', 'rollUp', 'load'),
       request: fc.nat({ max: 15 }),
       credits: fc.integer({ min: 1, max: 9 }),
     })
@@ -245,7 +245,7 @@ contract(
           steps.map(async ({ kind, request, credits }) => {
             const requestId = `${account}-${request}`
             if (kind === 'charge') await meter.charge(account, credits, requestId).catch(() => {})
-            else if (kind === 'giveBack') await meter.giveBack(account, requestId)
+            else if (kind === 'refund') await meter.refund(account, requestId)
             else if (kind === 'block') {
               const renewal = { connection: 'c', sequence: ++sequence, spent: 0, wanted: credits }
               await meter.renewBlock(account, renewal)
@@ -270,7 +270,7 @@ const real = redisUrl === undefined ? test.skip : test
 const realTitle = (title: string) =>
   redisUrl === undefined ? `redis (REDIS_URL is not set): ${title}` : title
 
-real(realTitle('redis: a wrong password is told as such, and not shown'), async (t) => {
+real(realTitle('redis: a wrong password is reported, but not shown'), async (t) => {
   const url = new URL(redisUrl ?? '')
   url.password = 'not-the-password'
   await t.throwsAsync(createRedisMeter(url, { logger }), {
@@ -280,7 +280,7 @@ real(realTitle('redis: a wrong password is told as such, and not shown'), async 
 })
 
 real(
-  realTitle('redis: a server that lost everything knows no account, and starts another stream'),
+  realTitle('redis: a server that lost its data knows no account, and starts a new epoch'),
   async (t) => {
     const prefix = `test:{${randomUUID()}}:`
     const url = new URL(redisUrl ?? '')
@@ -297,9 +297,7 @@ real(
 )
 
 real(
-  realTitle(
-    'redis: while the server is away every step is refused at once, and goes on afterwards',
-  ),
+  realTitle('redis: while the server is down every step fails at once, and works afterwards'),
   async (t) => {
     const line = await forwardTo(new URL(redisUrl ?? ''))
     const meter = await createRedisMeter(
@@ -314,7 +312,7 @@ real(
       meter.charge('a', 1, 'r2'),
       meter.left('a'),
       meter.ping(),
-      meter.giveBack('a', 'r1'),
+      meter.refund('a', 'r1'),
     ])
       await t.throwsAsync(step, { name: 'ServiceError', code: 'unavailable' })
     line.open(true)

@@ -20,7 +20,7 @@ export interface Meter {
    * Refunds the charge of a request, once. A request that was not charged yet never will be
    * afterwards.
    */
-  giveBack(account: Account, requestId: string): Promise<void>
+  refund(account: Account, requestId: string): Promise<void>
   /** Credits left; null when the account is unknown. */
   left(account: Account): Promise<number | null>
   /** Charges what a feed connection used of its block, and reserves its next block (rule F5). */

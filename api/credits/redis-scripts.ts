@@ -1,7 +1,7 @@
 /** A script of the meter, by the name it has on the client. */
 export type ScriptName =
   | 'meterCharge'
-  | 'meterGiveBack'
+  | 'meterRefund'
   | 'meterRenewBlock'
   | 'meterReleaseBlocks'
   | 'meterLoad'
@@ -9,7 +9,7 @@ export type ScriptName =
   | 'meterEndRollUp'
   | 'meterInspect'
 
-/** Credits left of the account at KEYS[1]; `run` must be checked before. */
+/** Credits left of the account at KEYS[1]. Call `run` before. */
 const LEFT = `
 local function left()
   local s = redis.call('HMGET', KEYS[1], 'funded', 'used', 'reserved')
@@ -32,9 +32,9 @@ end
 `
 
 /**
- * Charges, each for itself, in order. KEYS: usage, then account and request of each; ARGV: run,
- * most entries that may wait, seconds, then account and credits of each. Gives outcome and credits
- * left of each.
+ * Charges several requests, each on its own, in order. KEYS: usage, then account and request of
+ * each. ARGV: run, maximum backlog, seconds, then account and credits of each. Returns the outcome
+ * and the credits left of each.
  */
 const CHARGE = `
 local run, most, seconds = ARGV[1], tonumber(ARGV[2]), ARGV[3]
@@ -63,7 +63,7 @@ end
 return told
 `
 
-const GIVE_BACK = `${LEFT}
+const REFUND = `${LEFT}
 local credits = redis.call('GET', KEYS[3])
 redis.call('SET', KEYS[3], 'void', 'EX', ARGV[2])
 if credits and credits ~= 'void' then use(ARGV[1], -tonumber(credits)) end
@@ -190,12 +190,12 @@ return out
 `
 
 /**
- * The scripts as ioredis defines commands: how many of the arguments are keys (left out: the first
- * argument says it), and the text.
+ * The scripts in the form of ioredis commands: the text, and the number of keys among the arguments
+ * (if left out, the first argument is that number).
  */
 export const DEFINITIONS: Record<ScriptName, { numberOfKeys?: number; lua: string }> = {
   meterCharge: { lua: CHARGE },
-  meterGiveBack: { numberOfKeys: 3, lua: GIVE_BACK },
+  meterRefund: { numberOfKeys: 3, lua: REFUND },
   meterRenewBlock: { numberOfKeys: 3, lua: RENEW_BLOCK },
   meterReleaseBlocks: { numberOfKeys: 2, lua: RELEASE_BLOCKS },
   meterLoad: { numberOfKeys: 4, lua: LOAD },

@@ -14,11 +14,11 @@ import {
 import * as scripts from './redis-scripts.ts'
 
 /**
- * The meter that all processes share. Each step is one Lua script and one round trip; charges of
- * the same turn of this process go in one, because a script and its reply cost more than what it
- * does. Needs Redis 6.2 or newer with `maxmemory-policy noeviction`. An account carries the run id
- * of the server it was loaded on: a server that restarted, and may have lost the last second, knows
- * no account until it is loaded from the ledger again.
+ * Creates the meter that all processes share. Each step is one Lua script and one round trip.
+ * Charges of the same turn of the event loop share one script call, because the call costs more
+ * than a charge. Needs Redis 6.2 or newer with `maxmemory-policy noeviction`. An account is stored
+ * with the run id of the server. A server that restarted may have lost the last second; it knows no
+ * account until the account is loaded from the ledger again.
  *
  * Keys, each under `prefix`: `account:<wallet>` hash (run, funded, entries, used, reserved,
  * `block:<connection>` = `<sequence>:<credits>`); `usage` stream (a: wallet, c: credits); `epoch`,
@@ -35,7 +35,9 @@ export async function createRedisMeter(
   const meter = new RedisMeter(redis, prefix, limits)
   await meter.readRun()
   redis.on('ready', () => {
-    meter.readRun().catch((err) => deps.logger.warn({ err }, 'redis back, but not answering'))
+    meter
+      .readRun()
+      .catch((err) => deps.logger.warn({ err }, 'Redis is reconnected, but does not answer'))
   })
   return meter
 }
@@ -45,7 +47,7 @@ class RedisMeter implements Meter {
   readonly #prefix: string
   readonly #limits: MeterLimits
   #run = ''
-  /** Charges of this turn. */
+  /** Charges of the current turn of the event loop. */
   #asked: AskedCharge[] = []
 
   constructor(redis: Redis, prefix: string, limits: MeterLimits) {
@@ -54,7 +56,7 @@ class RedisMeter implements Meter {
     this.#limits = limits
   }
 
-  /** Learns which server this is. */
+  /** Reads the run id of the server. */
   async readRun(): Promise<void> {
     const info = await asked(this.#redis.info('server'))
     this.#run = /^run_id:(\S+)/m.exec(info)?.[1] ?? ''
@@ -79,24 +81,24 @@ class RedisMeter implements Meter {
       this.#keys(`account:${account}`, `request:${requestId}`),
     )
     try {
-      const told = await this.#script('meterCharge', [
+      const reply = await this.#script('meterCharge', [
         ...[1 + keys.length, this.#key('usage'), ...keys],
         ...[this.#run, this.#limits.maxBacklog, this.#limits.requestSeconds],
         ...asked.flatMap(({ account, credits }) => [account, credits]),
       ])
       for (const [index, { resolve, reject }] of asked.entries()) {
-        const [kind, left] = told.slice(2 * index)
+        const [kind, left] = reply.slice(2 * index)
         if (kind === 'charged' || kind === 'insufficient') resolve({ kind, left: Number(left) })
         else if (kind === 'unknown' || kind === 'backlog') resolve({ kind })
-        else reject(new ServiceError('unavailable', 'request given back'))
+        else reject(new ServiceError('unavailable', 'this request was refunded'))
       }
     } catch (error) {
       for (const { reject } of asked) reject(error)
     }
   }
 
-  async giveBack(account: string, requestId: string): Promise<void> {
-    await this.#script('meterGiveBack', [
+  async refund(account: string, requestId: string): Promise<void> {
+    await this.#script('meterRefund', [
       ...this.#keys(`account:${account}`, 'usage', `request:${requestId}`),
       ...[account, this.#limits.requestSeconds],
     ])
@@ -201,11 +203,11 @@ class RedisMeter implements Meter {
   }
 
   /**
-   * Runs a script of `redis-scripts.ts`: by its hash, with its text when the server does not know
-   * it yet.
+   * Runs a script of `redis-scripts.ts` by its hash, or by its text if the server does not have it
+   * yet.
    */
   #script(name: scripts.ScriptName, args: (string | number)[]): Promise<unknown[]> {
-    // ioredis puts defined commands on the client, where TypeScript cannot see them.
+    // ioredis adds the commands to the client at run time, which its types do not show.
     const client = this.#redis as unknown as Record<
       scripts.ScriptName,
       (...args: (string | number)[]) => Promise<unknown[]>
@@ -222,9 +224,9 @@ interface AskedCharge {
   reject(error: unknown): void
 }
 
-/** How many charges one script makes: about a millisecond. */
+/** Most charges in one script call: about a millisecond of work. */
 const CHARGES_AT_ONCE = 100
-/** How many accounts one script looks at: a script holds up everybody else. */
+/** Most accounts that one script inspects, because a script blocks all other commands. */
 const INSPECT_AT_ONCE = 200
 
 function asked<T>(reply: Promise<T>): Promise<T> {

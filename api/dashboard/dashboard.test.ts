@@ -4,7 +4,7 @@ import { brotliCompressSync, constants } from 'node:zlib'
 import test from 'ava'
 import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
 import { openEmbeddedStore, type TestStore } from '../testing/open-stores.ts'
-import { markStored, trackWallets } from '../testing/rows.ts'
+import { insertWallets, markStored } from '../testing/rows.ts'
 import { startApi, type TestApi } from '../testing/start-api.ts'
 import { IMPORT_MAP, LIBRARIES, pageModules, staticImports } from './files.ts'
 import { shell, shellPolicy } from './shell.ts'
@@ -18,13 +18,13 @@ let opened: TestStore
 let api: TestApi
 test.before(async () => {
   opened = await openEmbeddedStore()
-  await trackWallets(opened.store, 1)
+  await insertWallets(opened.store, 1)
   await markStored(opened.store, 100)
   api = await startApi(opened.store, { registry, config: { rateLimitPerMinute: 100_000 } })
 })
 test.after.always(async () => {
   await api.close()
-  await opened.drop()
+  await opened.remove()
 })
 
 const get = (path: string, headers: Record<string, string> = {}) =>

@@ -1,4 +1,4 @@
-import type { Page } from '../openapi/pages.ts'
+import type { Page } from '../middleware/show-page.ts'
 import { pagePolicy } from './document.ts'
 import {
   CHART_STYLE,

@@ -9,14 +9,18 @@ export const ApiAccount = z
     api_key: z
       .string()
       .nullable()
-      .meta({ description: 'The raw key, only in the answer that made it; else null' }),
+      .meta({ description: 'The raw key, only in the answer that created it; else null' }),
     api_key_last4: z.string().meta({ description: 'Its last four characters' }),
-    balance_credits: z.int().meta({ description: 'Credits left, less what the feed has reserved' }),
-    api_key_created_at: time.meta({ description: 'When the first key was made' }),
-    api_key_rotated_at: time.nullable().meta({ description: 'When the latest key replaced one' }),
+    balance_credits: z
+      .int()
+      .meta({ description: 'Credits left, less those reserved by feed connections' }),
+    api_key_created_at: time.meta({ description: 'When the first key was created' }),
+    api_key_rotated_at: time
+      .nullable()
+      .meta({ description: 'When the key was last rotated; null before the first rotation' }),
     last_used_at: time
       .nullable()
-      .meta({ description: 'When a key of the account was last used; up to 10 s behind' }),
+      .meta({ description: 'When a key of the account was last used; up to 10 s old' }),
   })
   .meta({ id: 'ApiAccount', description: 'The API key of an account, and its credits.' })
 

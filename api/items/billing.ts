@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { USDT_DECIMALS } from '../../pipeline/domain/payment.ts'
 import type { ProStatus } from '../billing/subscriptions.ts'
 import type { BillingTerms } from '../billing/terms.ts'
-import type { TopUp } from '../billing/top-ups.ts'
+import type { TopUp } from '../credits/ledger-entries.ts'
 import { count, seconds, time } from './fields.ts'
 
 const address = z
@@ -11,25 +11,25 @@ const address = z
   .meta({ examples: ['3aWPWLqyxMRUWt8tgd6cZ7jpGVmEutJs1TRyUtRc8zZj'] })
 const usdt = z.number().min(0)
 
-/** What can be bought, and where it is paid (contract 2.7). */
+/** Prices, and the addresses where customers pay (contract 2.7). */
 export const PlansAnswer = z
   .strictObject({
     payment_addresses: z.strictObject({
-      pro_access: address.meta({ description: 'Where plans are paid' }),
-      api_credits: address.meta({ description: 'Where credits are paid' }),
+      pro_access: address.meta({ description: 'Payment address of Pro plans' }),
+      api_credits: address.meta({ description: 'Payment address of credits' }),
     }),
-    usdt_mint: address.meta({ description: 'The mint that is taken, and no other' }),
+    usdt_mint: address.meta({ description: 'The only mint that is accepted' }),
     usdt_decimals: z.int().min(0),
     credits_per_usdt: z.number().meta({ description: 'Credits for one USDT' }),
     plans: z.array(
       z.strictObject({
         plan: z.string(),
-        usdt: usdt.meta({ description: 'Price: exactly this much, to the last unit' }),
+        usdt: usdt.meta({ description: 'Price in USDT; pay exactly this amount' }),
         days: z.int().min(1),
       }),
     ),
   })
-  .meta({ id: 'PlansAnswer', description: 'What can be bought, and where it is paid.' })
+  .meta({ id: 'PlansAnswer', description: 'Prices, and the addresses where customers pay.' })
 
 export function plansAnswer({ payments, creditsPerUsdt, plans }: BillingTerms) {
   return {
@@ -41,16 +41,18 @@ export function plansAnswer({ payments, creditsPerUsdt, plans }: BillingTerms) {
   }
 }
 
-/** Whether a wallet has Pro (contract 2.7, rule E6). */
+/** Pro status of a wallet (contract 2.7, rule E6). */
 export const ProStatusAnswer = z
   .strictObject({
     wallet: address.meta({ description: 'The connected wallet' }),
     active: z.boolean(),
-    plan: z.string().nullable().meta({ description: 'Plan that was paid last; null without Pro' }),
-    expires_at: time.nullable().meta({ description: 'In this second it ends; null without Pro' }),
-    seconds_left: seconds.meta({ description: '0 without Pro' }),
+    plan: z.string().nullable().meta({ description: 'The plan paid last; null without Pro' }),
+    expires_at: time
+      .nullable()
+      .meta({ description: 'The second in which Pro ends; null without Pro' }),
+    seconds_left: seconds.meta({ description: 'Seconds until Pro ends; 0 without Pro' }),
   })
-  .meta({ id: 'ProStatusAnswer', description: 'Whether a wallet has Pro, and until when.' })
+  .meta({ id: 'ProStatusAnswer', description: 'Pro status of a wallet.' })
 
 export function proStatusAnswer(wallet: string, status: ProStatus) {
   const { active, plan, expiresAt, secondsLeft } = status
@@ -60,7 +62,7 @@ export function proStatusAnswer(wallet: string, status: ProStatus) {
 /** A deposit that was credited (contract 2.7). */
 export const TopUpItem = z
   .strictObject({
-    tx_signature: z.string().meta({ description: 'Transaction that paid it' }),
+    tx_signature: z.string().meta({ description: 'The transaction of the payment' }),
     amount_usdt: usdt,
     credits: count,
     created_at: time.meta({ description: 'When it was credited' }),
@@ -70,8 +72,8 @@ export const TopUpItem = z
 export function topUpItem({ signature, amount, credits, createdAt }: TopUp) {
   return {
     tx_signature: signature,
-    // A quotient of two doubles that are exact is the double nearest to the exact one; 2^53 units
-    // are nine billion USDT.
+    // The quotient of two exactly represented doubles is the nearest double to the exact quotient.
+    // 2^53 units are nine billion USDT.
     amount_usdt: Number(amount) / 10 ** USDT_DECIMALS,
     credits,
     created_at: createdAt,

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
 /*
- * The kinds of value that items are made of. Each use adds what it means there: `rawAmount.meta({description: '...'})`.
+ * Kinds of values in items. Each field adds its own meaning: `rawAmount.meta({ description })`.
  */
 
 /** The public name of a tracked wallet. */
@@ -25,7 +25,7 @@ export const rawAmount = z
   .regex(/^(0|[1-9][0-9]*)$/)
   .meta({ description: 'Raw amount', examples: ['123456789'] })
 
-/** The same, which may be below zero. */
+/** Like `rawAmount`, but possibly negative. */
 export const signedRawAmount = z
   .string()
   .regex(/^(0|-?[1-9][0-9]*)$/)
@@ -33,10 +33,12 @@ export const signedRawAmount = z
 
 export const decimals = z.int().min(0).max(255).meta({ description: 'Decimals of the token' })
 
-export const side = z.enum(['buy', 'sell']).meta({ description: 'What the wallet did with it' })
+export const side = z
+  .enum(['buy', 'sell'])
+  .meta({ description: 'Whether the wallet bought or sold the token' })
 
 export const program = z.string().meta({
-  description: 'DEX, launchpad or router the swap went through; `unknown` where none is known',
+  description: 'DEX, launchpad or router of the swap; `unknown` if not known',
   examples: ['pumpswap'],
 })
 
@@ -57,12 +59,14 @@ export const sol = z.number()
 /** An amount of tokens divided by 10^decimals: the double nearest to the exact one. */
 export const tokens = z.number().min(0)
 
-/** What is held of what was bought: 0 when nothing was bought, and never negative. */
+/**
+ * The fraction of bought tokens that is still held: 0 when nothing was bought, and never negative.
+ */
 export const heldFraction = z.number().min(0).max(1)
 
-export const hasMore = z.boolean().meta({ description: 'Whether there is a further page' })
+export const hasMore = z.boolean().meta({ description: 'Whether there is another page' })
 
-/** Of a list that is paged by cursor. */
+/** The cursor of the next page, in a list that is paged by cursor. */
 export const nextCursor = z.string().nullable().meta({
-  description: 'Pass it as `cursor` for the next, older page; null when there is none',
+  description: 'Pass it as `cursor` for the next, older page; null on the last page',
 })

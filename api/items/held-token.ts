@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { aliasOf } from '../../pipeline/domain/alias.ts'
 import { LAMPORTS_PER_SOL, nearestNumber } from '../../pipeline/domain/amount.ts'
+import type { HeldTokenRow } from '../../pipeline/store/tables/positions.ts'
 import { alias, count, decimals, mint, sol, tokens } from './fields.ts'
 
 /** A token by its address. */
@@ -8,35 +9,23 @@ export const Token = z
   .strictObject({ address: mint, decimals })
   .meta({ id: 'Token', description: 'A token.' })
 
-/** A token that tracked wallets hold, by their swaps alone (contract 2.4, rule C14). */
+/** A token that tracked wallets hold, counting swaps only (contract 2.4, rule C14). */
 export const HeldTokenItem = z
   .strictObject({
     token: Token,
     holders: z.strictObject({
       wallet_count: count.meta({ description: 'Tracked wallets that hold the token now' }),
-      wallets: z.array(alias).meta({ description: 'Their aliases, by number' }),
+      wallets: z.array(alias).meta({ description: 'Aliases of these wallets, by number' }),
     }),
     aggregate: z.strictObject({
       tokens_held: tokens.meta({
-        description: 'Tokens held by all of them, divided by 10^decimals',
+        description: 'Tokens held by these wallets together, divided by 10^decimals',
       }),
-      sol_invested: sol.meta({ description: 'SOL that these wallets spent buying it' }),
+      sol_invested: sol.meta({ description: 'SOL that these wallets spent on the token' }),
     }),
   })
   .meta({ id: 'HeldToken', description: 'A token held by several tracked wallets.' })
 export type HeldTokenItem = z.infer<typeof HeldTokenItem>
-
-/**
- * Positions with something held, summed over one mint; integers of 64 bits and more as decimal
- * strings.
- */
-export interface HeldTokenRow {
-  readonly mint: string
-  readonly decimals: number
-  readonly wallets: readonly number[]
-  readonly held_amount: string
-  readonly bought_lamports: string
-}
 
 /** Renders a held token; fields in the contract's order. */
 export function heldTokenItem(row: HeldTokenRow): HeldTokenItem {

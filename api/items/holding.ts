@@ -1,22 +1,23 @@
 import { z } from 'zod'
 import { aliasOf } from '../../pipeline/domain/alias.ts'
 import { LAMPORTS_PER_SOL, nearestNumber } from '../../pipeline/domain/amount.ts'
+import type { HeldPositionRow } from '../../pipeline/store/tables/positions.ts'
 import { alias, heldFraction, seconds, sol, time, tokens } from './fields.ts'
 import { Token } from './held-token.ts'
 import { fractionHeld } from './wallet-aggregate.ts'
 
 const Timing = z
   .strictObject({
-    first_activity_at: time.meta({ description: "Time of the wallet's first trade on the token" }),
-    last_activity_at: time.meta({ description: 'Time of its newest trade' }),
+    first_activity_at: time.meta({ description: "Time of the wallet's first trade of the token" }),
+    last_activity_at: time.meta({ description: 'Time of its newest trade of the token' }),
     holding_time: seconds.meta({
       description: 'Seconds from `first_activity_at` to the newest stored block (`GET /status`)',
     }),
   })
-  .meta({ id: 'HoldingTiming', description: 'When a position was traded, unix seconds.' })
+  .meta({ id: 'HoldingTiming', description: 'When the wallet traded the token, in unix seconds.' })
 
 const acquired = tokens.meta({ description: 'Tokens bought, divided by 10^decimals' })
-const held = tokens.meta({ description: 'Tokens bought less tokens sold; transfers left out' })
+const held = tokens.meta({ description: 'Tokens bought less tokens sold, without transfers' })
 
 /** A token that a wallet holds, as `GET /wallets/holdings` lists it (contract 2.6). */
 export const HoldingItem = z
@@ -24,8 +25,8 @@ export const HoldingItem = z
     wallet: alias,
     token: Token,
     position: z.strictObject({
-      sol_bought: sol.meta({ description: 'SOL spent by this wallet buying this token' }),
-      sol_sold: sol.meta({ description: 'SOL received by this wallet selling this token' }),
+      sol_bought: sol.meta({ description: 'SOL that the wallet spent on the token' }),
+      sol_sold: sol.meta({ description: 'SOL that the wallet received for the token' }),
       tokens_acquired: acquired,
       tokens_sold: tokens.meta({ description: 'Tokens sold, divided by 10^decimals' }),
       tokens_held: held,
@@ -33,7 +34,7 @@ export const HoldingItem = z
     }),
     timing: Timing,
   })
-  .meta({ id: 'Holding', description: 'A token that a tracked wallet holds, by its swaps.' })
+  .meta({ id: 'Holding', description: 'A token that a tracked wallet holds, counting swaps only.' })
 export type HoldingItem = z.infer<typeof HoldingItem>
 
 /** A token that a wallet holds, as `GET /wallets/{alias}/holdings` lists it (contract 2.6). */
@@ -41,31 +42,15 @@ export const WalletHoldingItem = z
   .strictObject({
     token: Token,
     position: z.strictObject({
-      balance: tokens.meta({ description: 'Tokens still held; the same as `tokens_held`' }),
+      balance: tokens.meta({ description: 'Tokens held; the same as `tokens_held`' }),
       tokens_acquired: acquired,
       tokens_held: held,
-      sol_invested: sol.meta({ description: 'SOL spent buying this token' }),
+      sol_invested: sol.meta({ description: 'SOL that the wallet spent on the token' }),
     }),
     timing: Timing,
   })
-  .meta({ id: 'WalletHolding', description: 'A token that the wallet holds, by its swaps.' })
+  .meta({ id: 'WalletHolding', description: 'A token that the wallet holds, counting swaps only.' })
 export type WalletHoldingItem = z.infer<typeof WalletHoldingItem>
-
-/**
- * Of a row of table `positions` with something held, what holdings are made of; integers of 64 bits
- * and more as decimal strings.
- */
-export interface HeldPositionRow {
-  readonly wallet: number
-  readonly mint: string
-  readonly decimals: number
-  readonly bought_amount: string
-  readonly sold_amount: string
-  readonly bought_lamports: string
-  readonly sold_lamports: string
-  readonly first_trade_time: number
-  readonly last_trade_time: number
-}
 
 /** Renders a holding as of block time `now`; fields in the contract's order. */
 export function holdingItem(row: HeldPositionRow, now: number): HoldingItem {
@@ -88,7 +73,7 @@ export function holdingItem(row: HeldPositionRow, now: number): HoldingItem {
 }
 
 /**
- * Renders a holding of a wallet that is named beside it, as of block time `now`; fields in the
+ * Renders a holding of a wallet that the answer names once, as of block time `now`; fields in the
  * contract's order.
  */
 export function walletHoldingItem(row: HeldPositionRow, now: number): WalletHoldingItem {

@@ -1,81 +1,64 @@
 import { z } from 'zod'
 import { aliasOf } from '../../pipeline/domain/alias.ts'
 import { LAMPORTS_PER_SOL, nearestNumber } from '../../pipeline/domain/amount.ts'
+import type { StoredSignal } from '../../pipeline/store/tables/signals.ts'
 import { alias, count, mint, sol, time } from './fields.ts'
 
 const compared = z.union([z.number(), z.string(), z.boolean()])
 const mcap = z.number().min(0).nullable()
 
-/** A filter strategy that fired for a token of the watchlist (rule G5). */
+/** A filter strategy that matched a token on the watchlist (rule G5). */
 export const SignalItem = z
   .strictObject({
     id: z
       .string()
       .regex(/^[0-9a-f]{32}$/)
-      .meta({ description: 'Names the signal, the same wherever it is shown' }),
+      .meta({ description: 'Id of the signal, the same on every channel' }),
     strategy: z.string().meta({ description: 'Name of the strategy' }),
     mint,
-    symbol: z.string().meta({ description: 'What the token calls itself; `""` until known' }),
+    symbol: z
+      .string()
+      .meta({ description: 'Symbol from the metadata of the token; `""` until known' }),
     name: z.string(),
-    fired_at: time.meta({ description: 'When all its conditions first held' }),
+    fired_at: time.meta({ description: 'When all conditions of the strategy first held' }),
     conviction: z.number().min(0).max(100).meta({ description: 'At `fired_at`' }),
-    wallets_holding: count.meta({ description: 'Tracked wallets that held it at `fired_at`' }),
-    wallets: z.array(alias).meta({ description: 'Their aliases, by number' }),
+    wallets_holding: count.meta({
+      description: 'Tracked wallets that held the token at `fired_at`',
+    }),
+    wallets: z.array(alias).meta({ description: 'Aliases of these wallets, by number' }),
     trigger_mcap: mcap.meta({
-      description: 'Market cap in USD at `fired_at`; null when it was not known',
+      description: 'Market cap in USD at `fired_at`; null if it was unknown',
     }),
     current_mcap: mcap.meta({
       description:
-        'Market cap in USD now; of a token that is no longer listed, as it left; null while not known',
+        'Current market cap in USD, or that at which the token left the list; null while unknown',
     }),
     multiple: mcap.meta({
-      description: '`current_mcap` / `trigger_mcap`; null while either is',
+      description: '`current_mcap` / `trigger_mcap`; null while either is null',
     }),
-    sol_held: sol.meta({ description: 'Cost of what they held at `fired_at`' }),
+    sol_held: sol.meta({ description: 'Cost of the tokens that these wallets held at `fired_at`' }),
     buy_volume: sol.meta({ description: 'SOL of buys in the hour before `fired_at`' }),
     sell_volume: sol.meta({ description: 'SOL of sells in the hour before `fired_at`' }),
     reasons: z
       .array(
         z.strictObject({
           field: z.string().meta({
-            description: 'Field of the watchlist item; of `momentum` as a path',
+            description: 'Field of the watchlist item; a path for fields of `momentum`',
             examples: ['momentum.holders.change_pct'],
           }),
           op: z.enum(['>=', '>', '<=', '<', '=', '!=']),
           threshold: compared,
-          value: compared.meta({ description: 'Of the field at `fired_at`' }),
+          value: compared.meta({ description: 'Value of the field at `fired_at`' }),
         }),
       )
-      .meta({ description: "The strategy's conditions, all of which held" }),
+      .meta({ description: 'The conditions of the strategy, all of which held' }),
   })
-  .meta({ id: 'Signal', description: 'A filter strategy that fired for a token.' })
+  .meta({ id: 'Signal', description: 'A filter strategy that matched a token.' })
 export type SignalItem = z.infer<typeof SignalItem>
 
-/**
- * A row of table `signals` with the newest market cap that is known of its token; integers of 64
- * bits and more as decimal strings.
- */
-export interface SignalRow {
-  readonly id: string
-  readonly strategy: string
-  readonly mint: string
-  readonly symbol: string
-  readonly name: string
-  readonly fired_at: number
-  readonly conviction: number
-  readonly wallets: readonly number[]
-  readonly trigger_mcap: number | null
+/** A stored signal with the newest market cap that is known of its token. */
+export interface SignalRow extends StoredSignal {
   readonly current_mcap: number | null
-  readonly held_lamports: string
-  readonly buy_lamports: string
-  readonly sell_lamports: string
-  readonly reasons: readonly {
-    readonly field: string
-    readonly op: SignalItem['reasons'][number]['op']
-    /** As JSON. */
-    readonly threshold: string
-    readonly value: string
-  }[]
 }
 
 /** Renders a signal; fields in the order of rule G5. */
@@ -103,7 +86,7 @@ export function signalItem(row: SignalRow): SignalItem {
     reasons: row.reasons.map(({ field, op, threshold, value }) => ({
       field,
       op,
-      // Written by the trending worker.
+      // JSON text from the trending worker.
       threshold: JSON.parse(threshold) as string | number | boolean,
       value: JSON.parse(value) as string | number | boolean,
     })),

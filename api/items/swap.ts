@@ -6,7 +6,7 @@ import { WSOL } from '../../pipeline/domain/quote.ts'
 import { alias, decimals, mint, program, rawAmount, side, time } from './fields.ts'
 import type { PublishedSwap } from './trade.ts'
 
-/** A swap of one token as the public sees it (contract 2.1). */
+/** A swap of one token, as customers see it (contract 2.1). */
 export const SwapItem = z
   .strictObject({
     block_time: time.meta({ description: 'Trade time, unix seconds of the block' }),
@@ -16,25 +16,27 @@ export const SwapItem = z
     base_amount: rawAmount.meta({ description: 'Raw token amount; divide by 10^`base_decimals`' }),
     base_decimals: decimals,
     quote_mint: mint.meta({
-      description: 'Quote coin: WSOL, USDC or USDT; WSOL with `quote_amount` 0 when there is none',
+      description: 'Quote coin: WSOL, USDC or USDT; without one, WSOL with `quote_amount` 0',
       examples: [WSOL],
     }),
     quote_amount: rawAmount.meta({
-      description: 'Raw quote amount with every fee in it: what the wallet really paid or got',
+      description: 'Raw quote amount including all fees: what the wallet paid or received',
     }),
     program,
     confidence: z.enum(['high', 'delta_only']).meta({
-      description: '`high`: read from an instruction; `delta_only`: from balance changes alone',
+      description:
+        '`high`: decoded from an instruction; `delta_only`: derived from balance changes',
     }),
     quote_mismatch: z.boolean().meta({
-      description: 'True if no clean opposing quote leg was found; such a swap has no SOL value',
+      description: 'True if no opposing quote amount was found; such a swap has no value in SOL',
     }),
   })
   .meta({ id: 'Swap', description: 'A swap of a tracked wallet on one token.' })
 export type SwapItem = z.infer<typeof SwapItem>
 
 /**
- * Renders a swap; fields in the contract's order. Without a quote it says WSOL and `"0"` (rule B7).
+ * Renders a swap; fields in the contract's order. A swap without a quote coin has WSOL and `"0"`
+ * (rule B7).
  */
 export function swapItem(
   swap: ServedSwap<PublishedSwap & Pick<Swap, 'confidence' | 'quoteMismatch'>>,

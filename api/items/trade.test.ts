@@ -20,7 +20,7 @@ test('a swap against SOL becomes a trade with its SOL amount (contract 2.2, rule
   t.deepEqual(TradeItem.parse(item), item)
 })
 
-test('a trade against another coin, or none, has no SOL amount (rule B7)', (t) => {
+test('a trade with another quote coin, or none, has no SOL amount (rule B7)', (t) => {
   const { sol_amount, quote_mint, quote_amount } = tradeItem(
     served(aSwap({ quoteMint: USDC, quoteAmount: 5_000_000n, solPriceUsdE9: 150_000_000_000n })),
   )

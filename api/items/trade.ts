@@ -6,7 +6,7 @@ import type { ServedSwap } from '../../pipeline/domain/perturbation.ts'
 import { WSOL } from '../../pipeline/domain/quote.ts'
 import { alias, decimals, mint, program, rawAmount, side, time } from './fields.ts'
 
-/** A trade as the public sees it, the same from `GET /trades` and on the socket (contract 2.2). */
+/** A trade as customers see it, the same in `GET /trades` and on the feed (contract 2.2). */
 export const TradeItem = z
   .strictObject({
     block_time: time.meta({ description: 'Trade time, unix seconds of the block' }),
@@ -18,25 +18,24 @@ export const TradeItem = z
     sol_amount: z
       .number()
       .min(0)
-      .meta({ description: 'SOL, not lamports; 0 when the quote is not WSOL', examples: [1.5] }),
+      .meta({ description: 'SOL, not lamports; 0 if the quote coin is not WSOL', examples: [1.5] }),
     quote_mint: mint.nullable().meta({
-      description:
-        'Quote coin: WSOL, USDC or USDT; null when no quote coin opposed the token (one token for another)',
+      description: 'Quote coin: WSOL, USDC or USDT; null if there was none (one token for another)',
     }),
     quote_amount: rawAmount.meta({
       description:
-        'Raw quote amount with every fee in it: what the wallet really paid or got; `0` without a quote',
+        'Raw quote amount including all fees: what the wallet paid or received; `0` without a quote coin',
     }),
     program,
   })
   .meta({
     id: 'Trade',
     description:
-      'A trade of a tracked wallet. `GET /trades` and the feed give the same object for the same trade.',
+      'A trade of a tracked wallet. `GET /trades` and the feed have the same object for the same trade.',
   })
 export type TradeItem = z.infer<typeof TradeItem>
 
-/** A trade as the documents show it. */
+/** Example of a trade for the documents. */
 export const EXAMPLE_TRADE: TradeItem = {
   block_time: 1790000000,
   wallet: 'W12',
@@ -50,7 +49,7 @@ export const EXAMPLE_TRADE: TradeItem = {
   program: 'pumpswap',
 }
 
-/** What of a swap is published. */
+/** The fields of a swap that may be published. */
 export type PublishedSwap = Pick<
   Swap,
   | 'blockTime'

@@ -1,70 +1,47 @@
 import { z } from 'zod'
 import { aliasOf } from '../../pipeline/domain/alias.ts'
 import { LAMPORTS_PER_SOL, nearestNumber } from '../../pipeline/domain/amount.ts'
+import type { TradedPositionRow } from '../../pipeline/store/tables/positions.ts'
 import { alias, count, heldFraction, rawAmount, signedRawAmount, sol, time } from './fields.ts'
 
 /**
- * What one wallet did with a token (contract 2.3): by its swaps alone, transfers left out (rule
- * C14).
+ * The swaps of one wallet on one token, summed (contract 2.3). Transfers do not count (rule C14).
  */
 export const WalletAggregateItem = z
   .strictObject({
     wallet: alias,
-    alias: alias.meta({ description: 'The same alias' }),
+    alias: alias.meta({ description: 'Same as `wallet`' }),
     buys: count.meta({ description: 'Buy swaps' }),
     sells: count.meta({ description: 'Sell swaps' }),
     base_bought: rawAmount.meta({ description: 'Raw tokens bought' }),
     base_sold: rawAmount.meta({ description: 'Raw tokens sold' }),
     base_net: signedRawAmount.meta({
       description:
-        '`base_bought` - `base_sold`; negative when more was sold than bought (the rest came by transfer)',
+        '`base_bought` - `base_sold`; negative if more was sold than bought (the rest came by transfer)',
     }),
     sol_in: sol.meta({
-      description: 'SOL spent buying; USDC and USDT at the SOL price of the time',
+      description: 'SOL spent on buys; USDC and USDT converted at the SOL price of each swap',
     }),
-    sol_out: sol.meta({ description: 'SOL received selling' }),
+    sol_out: sol.meta({ description: 'SOL received for sells' }),
     pct_held: heldFraction.meta({
-      description:
-        '`base_net` / `base_bought` as a fraction; 0 when nothing was bought, never negative',
+      description: '`base_net` / `base_bought` as a fraction from 0 to 1; 0 if nothing was bought',
     }),
     first_buy_time: time.nullable().meta({
       description: 'Time of the first buy, unix seconds; null for a wallet that only sold',
     }),
-    last_trade_time: time.meta({ description: 'Time of the newest swap, unix seconds' }),
+    last_trade_time: time.meta({ description: 'Time of the newest swap, in unix seconds' }),
     entry_mcap: z.number().min(0).nullable().meta({
       description:
-        "Market cap in USD at the wallet's first buy; null until the supply is known, and when that buy has no value in SOL",
+        "Market cap in USD at the wallet's first buy; null while the supply is unknown, and if that buy has no value in SOL",
     }),
   })
   .meta({
     id: 'WalletAggregate',
-    description: 'What one tracked wallet did with one token, by its swaps.',
+    description: 'Swaps of one tracked wallet on one token, summed.',
   })
 export type WalletAggregateItem = z.infer<typeof WalletAggregateItem>
 
-/**
- * Of a row of table `positions`, what aggregates are made of; integers of 64 bits and more as
- * decimal strings.
- */
-export interface TradedPositionRow {
-  readonly wallet: number
-  readonly buys: string
-  readonly sells: string
-  readonly bought_amount: string
-  readonly sold_amount: string
-  readonly bought_lamports: string
-  readonly sold_lamports: string
-  readonly first_buy_time: number | null
-  readonly last_trade_time: number
-  /** Of the first buy; the amount is 0 when there is none. */
-  readonly first_amount: string
-  readonly first_value_lamports: string | null
-  readonly first_sol_price_usd_e9: string | null
-  /** Raw units in all; null until it is known. */
-  readonly supply: string | null
-}
-
-/** Renders what a wallet did with a token; fields in the contract's order. */
+/** Renders an aggregate; fields in the contract's order. */
 export function walletAggregateItem(row: TradedPositionRow): WalletAggregateItem {
   const bought = BigInt(row.bought_amount)
   const net = bought - BigInt(row.sold_amount)
@@ -92,8 +69,8 @@ export function fractionHeld(bought: bigint, held: bigint): number {
 }
 
 /**
- * Supply x price in USD at the first buy, the price from that buy itself (rule C15); null when
- * anything of it is not known.
+ * Returns the market cap at the first buy in USD: supply x price of that buy (rule C15). Null if
+ * either is unknown.
  */
 function entryMcap(row: TradedPositionRow): number | null {
   const { first_value_lamports: value, first_sol_price_usd_e9: price, supply } = row

@@ -1,33 +1,36 @@
 import { z } from 'zod'
 import { aliasOf } from '../../pipeline/domain/alias.ts'
 import { LAMPORTS_PER_SOL, nearestNumber } from '../../pipeline/domain/amount.ts'
+import type { WalletMetricsRow } from '../../pipeline/store/tables/wallet-metrics.ts'
 import { alias, count, sol, time } from './fields.ts'
 
 const average = z.number().nullable()
 
-/** A wallet with its metrics as the public sees it (contract 2.5). */
+/** A wallet with its metrics, as customers see it (contract 2.5). */
 export const WalletMetricsItem = z
   .strictObject({
     identity: z.strictObject({
       wallet: alias,
       tracked: z.boolean(),
       score: z.number().min(0).max(100).nullable().meta({
-        description: 'Quality from 0 to 100, at most two decimals; null when `status` is `review`',
+        description: 'Quality from 0 to 100, at most two decimals; null if `status` is `review`',
       }),
       status: z.enum(['scored', 'review', 'disqualified']).meta({
         description:
-          '`disqualified`: under 10 SOL, or `winrate` under 35 with a loss; else `review`: fewer than 50 or more than 1000 trades; else `scored`',
+          '`disqualified`: less than 10 SOL, or `winrate` under 35 and a loss; else `review`: fewer than 50 or more than 1000 trades; else `scored`',
       }),
     }),
     pnl: z.strictObject({
-      sol_balance: sol.nullable().meta({ description: 'SOL on the wallet; null if not known' }),
+      sol_balance: sol
+        .nullable()
+        .meta({ description: 'SOL balance of the wallet; null while unknown' }),
       pnl_sol: sol.meta({
         description: 'Realised FIFO profit over all tokens: (sell price - lot price) x quantity',
       }),
       sol_bought: sol.meta({ description: 'SOL spent on buys' }),
       sol_sold: sol.meta({ description: 'SOL received on sells' }),
       sol_invested_open: sol.meta({ description: 'Cost of all unsold FIFO lots' }),
-      unrealized_token_count: count.meta({ description: 'Tokens whose lots hold more than zero' }),
+      unrealized_token_count: count.meta({ description: 'Tokens with open lots' }),
     }),
     activity: z.strictObject({
       total_trades: count.meta({ description: '`buys` + `sells`' }),
@@ -35,30 +38,31 @@ export const WalletMetricsItem = z
       sells: count.meta({ description: 'Sell swaps' }),
       transfers_in: count.meta({ description: 'Token transfers received' }),
       transfers_out: count.meta({ description: 'Token transfers sent' }),
-      sol_received: sol.meta({ description: 'SOL received by plain transfers' }),
-      sol_sent: sol.meta({ description: 'SOL sent by plain transfers' }),
+      sol_received: sol.meta({ description: 'SOL received by transfers' }),
+      sol_sent: sol.meta({ description: 'SOL sent by transfers' }),
       unique_tokens_traded: count.meta({ description: 'Tokens swapped' }),
     }),
     behavior: z.strictObject({
       winrate: average.meta({
         description:
-          'Of tokens with a sell that has a value, the percent (0 to 100) with realised profit above zero; null when there is none',
+          'Percent (0 to 100) of tokens with realised profit above zero, among tokens with a sell of known value; null if there is none',
       }),
-      loserate: average.meta({ description: 'Likewise with realised profit below zero' }),
+      loserate: average.meta({ description: 'Like `winrate`, with realised profit below zero' }),
       avg_holding_time: average.meta({
-        description: 'Mean seconds from a bought lot to the sell matched with it; null without one',
+        description:
+          'Mean seconds from the purchase of a lot to the sell matched with it; null without a sell',
       }),
       avg_time_to_almost_full_exit: average.meta({
         description:
-          'Mean seconds from the first buy of a token until sells reach 90% of what was bought; null without one',
+          'Mean seconds from the first buy of a token until 90% of the bought amount was sold; null if there is none',
       }),
       avg_buy_amount: average.meta({ description: '`sol_bought` / `buys`; null without a buy' }),
       avg_sell_amount: average.meta({ description: '`sol_sold` / `sells`; null without a sell' }),
       quick_sells: count.meta({
-        description: 'Buys of which sells consumed at least half within 15 s',
+        description: 'Buys of which at least half was sold within 15 s',
       }),
       sold_more_than_bought: count.meta({
-        description: 'Tokens of which swaps sold more than they bought',
+        description: 'Tokens of which the wallet sold more than it bought',
       }),
       active_times: z
         .array(
@@ -70,20 +74,20 @@ export const WalletMetricsItem = z
           }),
         )
         .max(3)
-        .meta({ description: 'The three UTC hours with most transactions, most first' }),
+        .meta({ description: 'The three UTC hours with the most transactions, the busiest first' }),
     }),
     computed_at: time.meta({
-      description: 'Unix seconds of the last computation; 0 when there was nothing to compute',
+      description: 'Unix seconds of the last computation; 0 without events',
     }),
   })
   .meta({
     id: 'WalletMetrics',
     description:
-      'A tracked wallet with its metrics. They are of its swaps and transfers alike: a token that came by transfer enters FIFO at zero cost, one that was sent leaves without profit. USDC and USDT count at the SOL price of the time.',
+      'A tracked wallet with its metrics. Metrics count swaps and transfers: a token received by transfer enters FIFO at zero cost, and a token sent leaves it without profit. USDC and USDT are converted at the SOL price of each swap.',
   })
 export type WalletMetricsItem = z.infer<typeof WalletMetricsItem>
 
-/** A wallet as the documents show it. */
+/** Example of a wallet for the documents. */
 export const EXAMPLE_WALLET: WalletMetricsItem = {
   identity: { wallet: 'W12', tracked: true, score: 67.25, status: 'scored' },
   pnl: {
@@ -119,42 +123,8 @@ export const EXAMPLE_WALLET: WalletMetricsItem = {
 }
 
 /**
- * A row of table `wallet_metrics` as the store gives it: integers of 64 bits and more as decimal
- * strings.
- */
-export interface WalletMetricsRow {
-  readonly wallet: number
-  readonly status: 'scored' | 'review' | 'disqualified'
-  readonly score_e2: number | null
-  readonly sol_balance_lamports: string | null
-  readonly pnl_lamports: string
-  readonly bought_lamports: string
-  readonly sold_lamports: string
-  readonly invested_open_lamports: string
-  readonly unrealized_token_count: string
-  readonly buys: string
-  readonly sells: string
-  readonly transfers_in: string
-  readonly transfers_out: string
-  readonly received_lamports: string
-  readonly sent_lamports: string
-  readonly unique_tokens_traded: string
-  readonly tokens_won: string
-  readonly tokens_lost: string
-  readonly tokens_sold_valued: string
-  readonly holding_seconds_sum: string
-  readonly holding_matches: string
-  readonly exit_seconds_sum: string
-  readonly exit_tokens: string
-  readonly quick_sells: string
-  readonly sold_more_than_bought: string
-  readonly active_times: readonly { readonly hour_utc: number; readonly tx_count: string }[]
-  readonly computed_at: number
-}
-
-/**
- * Renders exact sums and counts as figures, each the double nearest to the exact value; means
- * without anything to divide by are null (rules C20, C21).
+ * Renders exact sums and counts as JSON numbers, each the double nearest to the exact value. A mean
+ * without a divisor is null (rules C20, C21).
  */
 export function walletMetricsItem(row: WalletMetricsRow): WalletMetricsItem {
   return {
@@ -197,39 +167,6 @@ export function walletMetricsItem(row: WalletMetricsRow): WalletMetricsItem {
       })),
     },
     computed_at: row.computed_at,
-  }
-}
-
-/** A wallet of which nothing has been stored yet (rule C21). */
-export function emptyMetricsRow(wallet: number): WalletMetricsRow {
-  return {
-    wallet,
-    status: 'review',
-    score_e2: null,
-    sol_balance_lamports: null,
-    pnl_lamports: '0',
-    bought_lamports: '0',
-    sold_lamports: '0',
-    invested_open_lamports: '0',
-    unrealized_token_count: '0',
-    buys: '0',
-    sells: '0',
-    transfers_in: '0',
-    transfers_out: '0',
-    received_lamports: '0',
-    sent_lamports: '0',
-    unique_tokens_traded: '0',
-    tokens_won: '0',
-    tokens_lost: '0',
-    tokens_sold_valued: '0',
-    holding_seconds_sum: '0',
-    holding_matches: '0',
-    exit_seconds_sum: '0',
-    exit_tokens: '0',
-    quick_sells: '0',
-    sold_more_than_bought: '0',
-    active_times: [],
-    computed_at: 0,
   }
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { LAMPORTS_PER_SOL, nearestNumber } from '../../pipeline/domain/amount.ts'
-import type { WatchlistRow } from '../../pipeline/store/read-watchlist.ts'
+import type { WatchlistRow } from '../../pipeline/store/tables/watchlist.ts'
 import { count, heldFraction, mint, seconds, sol } from './fields.ts'
 
 const trend = z.enum(['up', 'down', 'flat']).meta({
@@ -8,7 +8,7 @@ const trend = z.enum(['up', 'down', 'flat']).meta({
 })
 const changePct = z.number().meta({
   description:
-    'Percent since one hour ago; 0 without an hour of history or while not known, 100 from nothing to something',
+    'Change in percent since one hour ago; 0 without an hour of history or while unknown; 100 if the value rose from 0',
 })
 const momentum = (value: z.ZodType<number | null>, description: string) =>
   z
@@ -20,26 +20,32 @@ const mcap = z.number().min(0).nullable()
 export const WatchlistItem = z
   .strictObject({
     mint,
-    symbol: z.string().meta({ description: 'What the token calls itself; `""` until known' }),
+    symbol: z
+      .string()
+      .meta({ description: 'Symbol from the metadata of the token; `""` until known' }),
     name: z.string(),
-    age_seconds: seconds.meta({ description: 'Since the first trade of a tracked wallet' }),
-    discovered_seconds: seconds.meta({ description: 'Since a second wallet bought' }),
-    wallets_holding: count.meta({ description: 'Tracked wallets that hold it by their swaps' }),
-    oldest_hold_seconds: seconds.meta({
-      description: 'Of the longest open position, from its first trade; 0 when nobody holds',
+    age_seconds: seconds.meta({ description: 'Seconds since the first trade of a tracked wallet' }),
+    discovered_seconds: seconds.meta({
+      description: 'Seconds since a second tracked wallet bought',
     }),
-    watchlist_seconds: seconds.meta({ description: 'Since it came to the list' }),
+    wallets_holding: count.meta({
+      description: 'Tracked wallets that hold the token, counting swaps only',
+    }),
+    oldest_hold_seconds: seconds.meta({
+      description: 'Age of the oldest open position, from its first trade; 0 if no wallet holds',
+    }),
+    watchlist_seconds: seconds.meta({ description: 'Seconds since the token entered the list' }),
     conviction: z.number().min(0).max(100).meta({
       description:
-        '40 x min(1, `wallets_holding` / 10) + 30 x `pct_held` + 30 x the part of buys in the volume of the last hour',
+        '40 x min(1, `wallets_holding` / 10) + 30 x `pct_held` + 30 x the share of buys in the volume of the last hour',
     }),
-    sol_held: sol.meta({ description: "Cost of the holders' open lots" }),
-    pct_held: heldFraction.meta({ description: 'Held / bought over the holders' }),
+    sol_held: sol.meta({ description: 'Cost of the open lots of all holders' }),
+    pct_held: heldFraction.meta({ description: 'Held / bought, over all holders' }),
     avg_entry_mcap: mcap.meta({
       description:
-        "Mean of the holders' market caps at their first buy, weighted by SOL spent, in USD; null while not known",
+        "Mean of the holders' market caps at their first buy, in USD, weighted by SOL spent; null while unknown",
     }),
-    current_mcap: mcap.meta({ description: 'Market cap in USD; null while not known' }),
+    current_mcap: mcap.meta({ description: 'Market cap in USD; null while unknown' }),
     multiple: mcap.meta({ description: '`current_mcap` / `avg_entry_mcap`' }),
     band_min: mcap.meta({ description: 'Lowest entry market cap among holders' }),
     band_max: mcap.meta({ description: 'Highest entry market cap among holders' }),
@@ -48,26 +54,27 @@ export const WatchlistItem = z
     momentum: z
       .strictObject({
         mcap: momentum(mcap, 'Market cap in USD'),
-        holders: momentum(count, 'Tracked wallets that hold it'),
+        holders: momentum(count, 'Tracked wallets that hold the token'),
         volume1h: momentum(sol, 'SOL traded in the last hour'),
         liquidity: momentum(
           sol.nullable(),
-          'SOL in the pool of the last swap, doubled; null while not known',
+          'Twice the SOL in the pool of the last swap; null while unknown',
         ),
       })
-      .meta({ description: 'Each figure as it is, and against one hour ago' }),
+      .meta({ description: 'Figures with their change since one hour ago' }),
     state: z.enum(['discovered', 'accumulating', 'distributing', 'holding']).meta({
       description:
-        '`discovered` in the first 10 minutes on the list, then by the SOL of the last hour: `accumulating` when buys exceed 1.2 x sells, `distributing` the other way round, else `holding`',
+        '`discovered` in the first 10 minutes on the list. Then by the volume of the last hour: `accumulating` if buys exceed 1.2 x sells, `distributing` if sells exceed 1.2 x buys, else `holding`',
     }),
     near_evict: z.boolean().meta({
-      description: 'One wallet holds, or 9/10 of 24 hours are over since the last trade',
+      description:
+        'Only one wallet holds the token, or its last tracked trade was more than 9/10 of 24 hours ago',
     }),
   })
   .meta({ id: 'WatchlistItem', description: 'A token of the trending watchlist.' })
 export type WatchlistItem = z.infer<typeof WatchlistItem>
 
-/** Renders a listed token as of tick `now`; fields in the contract's order. */
+/** Renders a token on the watchlist as of tick `now`; fields in the contract's order. */
 export function watchlistItem(row: WatchlistRow, now: number): WatchlistItem {
   const age = (time: number | null) => (time === null ? 0 : Math.max(0, now - time))
   return {

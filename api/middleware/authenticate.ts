@@ -5,7 +5,7 @@ import { ApiError } from '../errors.ts'
 import type { ApiMiddleware } from './context.ts'
 import type { FailedAuth } from './failed-auth.ts'
 
-/** Called with a text that was sent as an API key and is not a valid one. */
+/** Called with text that was sent as an API key and is not a valid one. */
 export type OnKeyRefused = (text: string, ctx: Parameters<ApiMiddleware>[0]) => void
 
 /** Sets `account` from the API key in `Authorization: Bearer <API_KEY>`. Never reads the URL. */
@@ -41,7 +41,7 @@ export function authenticateFeed(
   return async function authenticateFeed(ctx, next) {
     const text = bearer(ctx.get('Authorization')) ?? subprotocol(ctx.get('Sec-WebSocket-Protocol'))
     if (text === null) return refuse(ctx, null, 'either', failed)
-    // Every token has dots, and no key has one.
+    // A token always has dots, a key never.
     const session = text.includes('.') ? await tokens.verify(text) : null
     const account = text.includes('.') ? null : await keys.accountOf(text, { budget: failed(ctx) })
     if (session === null && account === null) {
@@ -100,23 +100,24 @@ function kindOf(text: string): 'key' | 'token' | 'neither' {
 }
 
 const CAME = {
-  none: 'No credential came.',
-  neither: 'What came is neither an API key nor a dashboard token.',
-  key: 'This is an API key.',
-  token: 'This is a dashboard token.',
+  none: 'The request has no credential.',
+  neither: 'The credential is neither an API key nor a dashboard token.',
+  key: 'The credential is an API key.',
+  token: 'The credential is a dashboard token.',
 } as const
 
 const WANTED = {
-  key: 'Here an API key is needed: Authorization: Bearer tw_<...>.',
-  token: 'Here a dashboard token is needed, from POST /auth/login: Authorization: Bearer <token>.',
+  key: 'This path requires an API key: Authorization: Bearer tw_<...>.',
+  token:
+    'This path requires a dashboard token, from POST /auth/login: Authorization: Bearer <token>.',
   either:
-    'An API key is needed, or for the dashboard a token from POST /auth/login: Authorization: Bearer <...>.',
+    'This path requires an API key, or for the dashboard a token from POST /auth/login: Authorization: Bearer <...>.',
 } as const
 
 const INVALID = {
   key: 'This API key is not valid: it was replaced, or is mistyped.',
   token:
-    'This dashboard token is not valid: it has expired, was taken back, or is mistyped. POST /auth/login gives a new one.',
+    'This dashboard token is not valid: it has expired, was revoked, or is mistyped. POST /auth/login issues a new one.',
 } as const
 
 function bearer(header: string): string | null {

@@ -33,4 +33,4 @@ function nothingLeft(waitMs: number): Allowance {
 }
 
 const TITLE =
-  'Too many invalid keys or tokens came from this address. Wait as long as Retry-After says.'
+  'Too many invalid keys or tokens from this address. Retry after the time in Retry-After.'

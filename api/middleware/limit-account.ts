@@ -3,7 +3,7 @@ import type { RateLimit } from '../rate-limits/rate-limit.ts'
 import type { ApiMiddleware } from './context.ts'
 import { applyAllowance } from './limit-rate.ts'
 
-/** Limits of one account, whatever the addresses of its clients. */
+/** Limits of one account, for requests from any address. */
 export interface AccountLimit {
   /** Name of the limit of concurrent requests in the `RateLimit` fields. */
   readonly concurrencyName: string
@@ -28,7 +28,7 @@ export function limitAccount({ concurrencyName, rate, atOnce }: AccountLimit): A
     underWay.set(account, count + 1)
     try {
       if (rate?.decidesLocally(account)) {
-        await state.limitsPassed
+        if (state.limitsPassed) await state.limitsPassed
         applyAllowance(ctx, rate.name, rate, await rate.take(account), OF_ACCOUNT)
       } else if (rate !== null) {
         const before = state.limitsPassed
@@ -50,10 +50,10 @@ export function limitAccount({ concurrencyName, rate, atOnce }: AccountLimit): A
       const others = (underWay.get(account) ?? 1) - 1
       if (others === 0) underWay.delete(account)
       else underWay.set(account, others)
-      await state.limitsPassed // its refusal comes before any other
+      if (state.limitsPassed) await state.limitsPassed // a refusal by a limit comes before any other
     }
   }
 }
 
-const OF_ACCOUNT = 'Too many requests of this account. Wait as long as Retry-After says.'
-const AT_ONCE = 'Too many requests of this account at the same time. Wait for answers.'
+const OF_ACCOUNT = 'Too many requests for this account. Retry after the time in Retry-After.'
+const AT_ONCE = 'Too many requests for this account at the same time. Wait for their answers.'

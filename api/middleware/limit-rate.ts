@@ -32,7 +32,7 @@ export function startRateLimit(limit: RateLimit | null, trustedProxies: number):
     const passed = limit
       .take(asking)
       .then((allowance) => applyAllowance(ctx, limit.name, limit, allowance))
-    passed.catch(() => {}) // handled by those who await it
+    passed.catch(() => {}) // handled by the steps that await it
     ctx.state.limitsPassed = passed
     try {
       await next()
@@ -69,7 +69,7 @@ export function limitSite(limit: RateLimit | null, trustedProxies: number): ApiM
 export function limitWallet(limit: RateLimit | null): ApiMiddleware {
   if (limit === null) return (_ctx, next) => next()
   return async function limitWallet(ctx, next) {
-    // `validate` has parsed it by the schema of the resource.
+    // parsed by `validate`
     const { wallet } = (ctx.state.input as { body: { wallet: string } }).body
     const allowance = await limit.take(wallet)
     if (!allowance.allowed) applyAllowance(ctx, 'login', limit, allowance)
@@ -93,14 +93,15 @@ export function applyAllowance(
   const policy = `"${name}";q=${quota};w=${windowSeconds}`
   const state = `"${name}";r=${left};t=${resetSeconds}`
   if (!allowed) {
-    ctx.set({ 'RateLimit-Policy': policy, RateLimit: state })
+    ctx.res.setHeader('RateLimit-Policy', policy)
+    ctx.res.setHeader('RateLimit', state)
     throw new ApiError('rate_limited', {
       headers: { 'Retry-After': String(resetSeconds) },
       ...(title !== undefined && { title }),
     })
   }
   const before = ctx.res.getHeader('RateLimit-Policy')
-  ctx.set('RateLimit-Policy', before === undefined ? policy : `${before}, ${policy}`)
+  ctx.res.setHeader('RateLimit-Policy', before === undefined ? policy : `${before}, ${policy}`)
   const others = ctx.res.getHeader('RateLimit')
-  ctx.set('RateLimit', others === undefined ? state : `${others}, ${state}`)
+  ctx.res.setHeader('RateLimit', others === undefined ? state : `${others}, ${state}`)
 }

@@ -35,12 +35,12 @@ export function charge(credits: Credits, price: number, metrics: ApiMetrics): Ap
     const { account, requestId, resource = '' } = ctx.state
     if (account === undefined) throw new Error('charge comes after authenticate')
     const charging = credits.charge(account, price, requestId)
-    charging.catch(() => {}) // awaited after the limit
+    charging.catch(() => {}) // awaited after the limits
     try {
       await ctx.state.limitsPassed
     } catch (refusal) {
       const isCharged = await charging.then(({ kind }) => kind === 'charged').catch(() => false)
-      if (isCharged) await credits.giveBack(account, requestId).catch(() => {})
+      if (isCharged) await credits.refund(account, requestId).catch(() => {})
       throw refusal
     }
     const charged = await charging
@@ -50,7 +50,7 @@ export function charge(credits: Credits, price: number, metrics: ApiMetrics): Ap
       await next()
     } catch (error) {
       delete ctx.state.left
-      const left = await credits.giveBack(account, requestId).catch(() => null)
+      const left = await credits.refund(account, requestId).catch(() => null)
       if (left !== null) ctx.state.left = left
       throw error
     }

@@ -25,9 +25,11 @@ export function respond(
 ): ApiMiddleware {
   const { path, price, isHot, mintOf } = resource
   const { byMarker, byMint, position, reads, store } = deps
+  /** Cache keys of inputs, which `validate` caches. */
+  const keys = new WeakMap<object, string>()
   return async function respond(ctx) {
     const { account = '' } = ctx.state
-    const input = ctx.state.input as never // `validate` has parsed it by the schemas that type the handler
+    const input = ctx.state.input as never // parsed by `validate`
     const answer = price === null ? await free(input, ctx.state) : await answerOf(input, account)
     await send(ctx, answer, 'application/json')
   }
@@ -36,8 +38,16 @@ export function respond(
     return renderAnswer(await resource.handle(input, { session, network, store }), null)
   }
 
-  function answerOf(input: never, account: string): Promise<RenderedAnswer> {
+  function keyOf(input: object): string {
+    const known = keys.get(input)
+    if (known !== undefined) return known
     const key = `${path} ${JSON.stringify(input)}`
+    keys.set(input, key)
+    return key
+  }
+
+  function answerOf(input: never, account: string): Promise<RenderedAnswer> {
+    const key = keyOf(input)
     const make = () => reads.answer(account, key, (store) => resource.handle(input, { store }))
     const now = async () => {
       const stored = position.stored()

@@ -14,7 +14,8 @@ export function route(router: Router<RequestState>): ApiMiddleware {
   const patterns: Route[] = []
   for (const layer of router.stack) {
     const resource = String(layer.path)
-    const found = { layer, resource, run: compose(layer.stack) as ApiMiddleware } // of the same router
+    // Every layer has one of these resources.
+    const found = { layer, resource, run: compose(layer.stack) as ApiMiddleware }
     if (layer.paramNames.length > 0) patterns.push(found)
     else fixed.set(resource, [...(fixed.get(resource) ?? []), found])
   }

@@ -1,8 +1,28 @@
-import { PAGE_POLICY, type Page } from '../openapi/pages.ts'
 import { type RenderedAnswer, renderBytes } from '../rendered-answer.ts'
 import type { ApiMiddleware } from './context.ts'
 import { PAGE_HEADERS } from './headers.ts'
 import { send } from './send.ts'
+
+/**
+ * A page, or a file that a page loads. It is the same for every client until the service is
+ * upgraded.
+ */
+export interface Page {
+  readonly path: string
+  readonly type: string
+  /** Its label in metrics; default: its path. */
+  readonly name?: string
+  /** Returns its Content-Security-Policy, for each answer; default: `PAGE_POLICY`. */
+  readonly policy?: () => string
+  /** Its `Cache-Control`; default: cached for five minutes. */
+  readonly caching?: string
+  /**
+   * Rendered for each answer, because it depends on the time. Default: rendered once, at the first
+   * request.
+   */
+  readonly isMadeAnew?: true
+  make(): string | Buffer
+}
 
 /** Answers with a page of HTML, script or style. It is rendered once unless `isMadeAnew`. */
 export function showPage(page: Page): ApiMiddleware {
@@ -18,3 +38,7 @@ export function showPage(page: Page): ApiMiddleware {
     await send(ctx, made, type)
   }
 }
+
+/** Allows a page to load from this origin only. Images in style sheets are `data:` URLs. */
+const PAGE_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { z } from 'zod'
 import { ApiError } from '../errors.ts'
 import type { Resource } from '../resources/resource.ts'
@@ -5,21 +6,35 @@ import type { ApiMiddleware } from './context.ts'
 
 /**
  * Parses path, query and body by the resource's schemas. Invalid values are refused, never clamped;
- * unknown query parameters are ignored (rule D2). Results are not cached.
+ * unknown query parameters are ignored (rule D2). Inputs of short URLs are cached where a request
+ * needs an API key, so that strangers cannot fill the cache.
  */
 export function validate(resource: Resource): ApiMiddleware {
   const names = new Set(Object.keys(resource.query.shape))
+  const isCached = resource.price !== null && resource.requestBody === undefined
+  const cache = new LRUCache<string, object>({ max: MAX_CACHED_URLS })
   return function validate(ctx, next) {
+    const { url = '' } = ctx.req
+    const cached = isCached ? cache.get(url) : undefined
+    if (cached !== undefined) {
+      ctx.state.input = cached
+      return next()
+    }
     const input = resource.input.safeParse({
       params: ctx.params,
       query: declaredQuery(ctx.querystring, names),
       body: resource.requestBody === undefined ? {} : ctx.state.body,
     })
     if (!input.success) throw refusal(input.error)
+    if (isCached && url.length <= MAX_CACHED_URL_LENGTH) cache.set(url, input.data as object) // of path, query and body
     ctx.state.input = input.data
     return next()
   }
 }
+
+/** Bounds of the cache of one resource: at most a quarter of a megabyte of URLs. */
+const MAX_CACHED_URLS = 1000
+const MAX_CACHED_URL_LENGTH = 256
 
 /**
  * Returns the query parameters whose name is in `names`, as text. A repeated parameter becomes a

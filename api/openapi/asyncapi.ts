@@ -8,7 +8,7 @@ import { MAX_MESSAGE_BYTES } from '../stream/protocol.ts'
 
 import { type JsonSchema, JsonSchemas } from './json-schemas.ts'
 
-/** A message as the document has it. */
+/** A message of the feed, as the document describes it. */
 export interface MessageDocs {
   readonly name: string
   readonly summary: string
@@ -16,7 +16,10 @@ export interface MessageDocs {
   readonly examples?: readonly { readonly payload: unknown }[]
 }
 
-/** The AsyncAPI 3.0 document of the feed, made of the schemas of its messages (rule D7, F). */
+/**
+ * Returns the AsyncAPI 3.0 document of the feed, generated from the schemas of its messages (rule
+ * D7, F).
+ */
 export function asyncApiDocument(serverUrl: string) {
   const { host, protocol } = new URL(serverUrl)
   const schemas = new JsonSchemas('draft-07')
@@ -54,13 +57,13 @@ export function asyncApiDocument(serverUrl: string) {
     operations: {
       send: {
         action: 'send',
-        title: 'What the service sends',
+        title: 'Messages from the service',
         channel: { $ref: '#/channels/feed' },
         messages: sent.map(inChannel),
       },
       receive: {
         action: 'receive',
-        title: 'What a client may send',
+        title: 'Messages from a client',
         channel: { $ref: '#/channels/feed' },
         messages: received.map(inChannel),
       },
@@ -68,21 +71,7 @@ export function asyncApiDocument(serverUrl: string) {
     components: {
       messages: Object.fromEntries([...sent, ...received].map((docs) => [docs.name, docs])),
       schemas: schemas.components,
-      securitySchemes: {
-        apiKey: {
-          type: 'http',
-          scheme: 'bearer',
-          description:
-            'The API key, for `trades`: `Authorization: Bearer <API_KEY>`; never in the URL.',
-        },
-        dashboardToken: {
-          type: 'http',
-          scheme: 'bearer',
-          bearerFormat: 'JWT',
-          description:
-            'The dashboard token of a wallet with active Pro, for `watchlist` and `signals`; never in the URL.',
-        },
-      },
+      securitySchemes: SECURITY_SCHEMES,
     },
   }
 }
@@ -98,6 +87,21 @@ function message(schema: z.ZodType, schemas: JsonSchemas, io: 'input' | 'output'
     payload: schemas.of(schema, io),
     ...(examples && { examples: examples.map((payload) => ({ payload })) }),
   }
+}
+
+const SECURITY_SCHEMES = {
+  apiKey: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'The API key, for `trades`: `Authorization: Bearer <API_KEY>`; never in the URL.',
+  },
+  dashboardToken: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'JWT',
+    description:
+      'The dashboard token of a wallet with active Pro, for `watchlist` and `signals`; never in the URL.',
+  },
 }
 
 const CURSOR = 'mUkuqtcKjnOS0xqIt6vO8yZ1bqS3kWgLx0m4dHc2pQe7rTfVaA'
@@ -137,7 +141,7 @@ const EXAMPLES: Readonly<Record<string, readonly object[]>> = {
     {
       type: 'error',
       code: 'wallet_not_found',
-      message: 'wallets: an alias is not that of a tracked wallet.',
+      message: 'wallets: no tracked wallet has one of the aliases.',
     },
   ],
   Pong: [{ type: 'pong' }],
@@ -145,20 +149,20 @@ const EXAMPLES: Readonly<Record<string, readonly object[]>> = {
   LastMessage: [{ type: 'restarting' }],
 }
 
-const ABOUT_FEED = `Trades of tracked wallets as they happen, in one total order, each once. A trade message costs 1 credit; its \`data\` is exactly what \`GET /trades\` gives for it.
+const ABOUT_FEED = `Live trades of tracked wallets, in one total order, each once. A trade message costs 1 credit. Its \`data\` is exactly the item of \`GET /trades\`.
 
-**Resume.** Every message carries an \`id\`. After a cut, subscribe with \`after\` set to the last one received: what was missed comes first, then live trades, with no gap and no repetition. To begin where \`GET /trades\` ends, give its \`X-Head-Cursor\`.
+**Resume.** Every message has an \`id\`. After a lost connection, subscribe with \`after\` set to the last \`id\` received: the missed trades come first, then live trades, without gap or repetition. To continue from \`GET /trades\`, set \`after\` to its \`X-Head-Cursor\`.
 
-**Late trades.** A trade that was learnt after its slot had passed comes at once, marked \`"late": true\`; its place in time is before trades that were sent already.
+**Late trades.** A trade that the service learns of after its slot was published is sent at once, with \`"late": true\`. In time it belongs before trades already sent.
 
-**Watchlist and signals.** A dashboard token of a wallet with active Pro has the channels \`watchlist\` and \`signals\`, free. First comes a snapshot as of the newest tick (a block time divisible by 10): the list by mint, then the newest 25 signals, oldest first, then \`snapshot_complete\`; then what each tick changes: \`entered\`, \`changed\` and \`left\` by mint, then the signals that fired. One order holds both channels, so one \`after\` holds both positions: it gives exactly what was missed, also of a snapshot that was cut. Older than the retention: \`gap\`, and a snapshot again. A connection ends in the second in which its token (\`token_expired\`) or Pro (\`pro_expired\`) does, and at once when the token is taken back (\`token_revoked\`).
+**Watchlist and signals.** A dashboard token of a wallet with active Pro gives access to the channels \`watchlist\` and \`signals\`, free of charge. First comes a snapshot of the newest tick (a block time divisible by 10): the list by mint, then the newest 25 signals, oldest first, then \`snapshot_complete\`. After that come the changes of each tick: \`entered\`, \`changed\` and \`left\` by mint, then the signals that fired. Both channels share one order, so one \`after\` is the position in both. It resumes exactly where the connection was lost, also within a snapshot. If the position is older than the retention, \`gap\` and a new snapshot follow. A connection ends in the second in which its token (\`token_expired\`) or Pro (\`pro_expired\`) ends, and at once when the token is revoked (\`token_revoked\`).
 
-**Why a connection ends.** A typed message always comes before the close: ${Object.entries(
+**End of a connection.** A message with one of these types comes before the close: ${Object.entries(
   CLOSE_CODES,
 )
   .map(([type, code]) => `\`${type}\` (${code})`)
   .join(
     ', ',
-  )}. After 1012 and 1013 connect again and resume; after \`superseded\` another connection of the same key, or another dashboard of the same wallet, is open.`
+  )}. After 1012 and 1013, reconnect and resume. \`superseded\` means that a newer connection of the same key, or a newer dashboard of the same wallet, is open.`
 
-const HANDSHAKE = `Upgrade with \`Authorization: Bearer <API_KEY>\`, or a dashboard token in its place; browsers, which cannot set that field, ask for the subprotocols \`bearer, <API_KEY>\` and are answered \`bearer\`. A refusal is an HTTP status with a problem document before the upgrade: 401, 402 (no balance), 403 (no active Pro), 426 (no upgrade asked), 429, 503. Nothing is sent before a subscription. Messages are JSON text of at most ${MAX_MESSAGE_BYTES} bytes (else 1009), and a connection may send 120 messages and protocol pings a minute unless the operator sets another number (else \`rate_limited\` and 1008).`
+const HANDSHAKE = `Upgrade with \`Authorization: Bearer <API_KEY>\`, or with a dashboard token instead of the key. Browsers cannot set that header: they offer the subprotocols \`bearer, <API_KEY>\`, and the service selects \`bearer\`. A refusal is an HTTP response with a problem document before the upgrade: 401, 402 (no balance), 403 (no active Pro), 426 (not an upgrade), 429, 503. The service sends nothing before a subscription. Client messages are JSON text of at most ${MAX_MESSAGE_BYTES} bytes (else close 1009). A connection may send by default 120 messages and protocol pings a minute (else \`rate_limited\` and close 1008).`

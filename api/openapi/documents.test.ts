@@ -23,7 +23,7 @@ test.before(async () => {
 })
 test.after.always(async () => {
   await api.close()
-  await opened.drop()
+  await opened.remove()
 })
 
 const get = (path: string) => fetch(`${api.url}${path}`)
@@ -112,11 +112,11 @@ test('openapi.json is an OpenAPI 3.1 document of every resource, with its price'
   t.true('404' in (document.paths['/wallets/{alias}/metrics']?.get?.responses ?? {}))
   for (const [code, [status]] of Object.entries(PROBLEMS))
     t.true(document.components.responses[status]?.description.includes(`\`${code}\``), code)
-  // Everything named is described.
+  // Every description has text.
   t.notRegex(JSON.stringify(document), /"description":""/)
 })
 
-test('what the documents give as an example is what the schemas say', (t) => {
+test('every example of the documents is valid by its schema', (t) => {
   for (const { path, answer, docs, requestBody } of resources) {
     t.deepEqual(answer.parse(docs.example), docs.example as never, path)
     if (requestBody)
@@ -124,7 +124,7 @@ test('what the documents give as an example is what the schemas say', (t) => {
   }
 })
 
-test('asyncapi.json is an AsyncAPI 3.0 document of every message, each example as its schema says', async (t) => {
+test('asyncapi.json is an AsyncAPI 3.0 document of every message, with valid examples', async (t) => {
   const text = await (await get('/asyncapi.json')).text()
   const { document, diagnostics } = await new Parser().parse(text)
   t.deepEqual(
@@ -147,7 +147,7 @@ test('asyncapi.json is an AsyncAPI 3.0 document of every message, each example a
   }
 })
 
-test('the pages are shown with everything they load from here, and may load nothing from elsewhere', async (t) => {
+test('the pages and all files that they load are served here, and may load nothing from elsewhere', async (t) => {
   for (const path of ['/docs', '/docs/rest', '/docs/feed', '/docs/security']) {
     const response = await get(path)
     const text = await response.text()
@@ -177,7 +177,7 @@ test('the pages are shown with everything they load from here, and may load noth
   t.is(again.status, 304)
 })
 
-test('an answer that is not as documented is found out', (t) => {
+test('an answer that differs from the documents is reported', (t) => {
   const json = (value: unknown) => Buffer.from(JSON.stringify(value))
   const { example } = resources.find(({ path }) => path === '/wallets')!.docs
   const answer = {

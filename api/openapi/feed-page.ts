@@ -1,10 +1,10 @@
 import type { AsyncApiDocument, MessageDocs } from './asyncapi.ts'
-import { html, inline, page, paragraphs, type SafeHtml } from './html.ts'
+import { docsPage, html, inline, paragraphs, type SafeHtml } from './html.ts'
 import type { JsonSchema } from './json-schemas.ts'
 
 /**
- * The feed as a page of its own: no script, so that it reads everywhere. Made of the AsyncAPI
- * document alone.
+ * Returns the documentation of the feed as an HTML page without scripts, generated from the
+ * AsyncAPI document.
  */
 export function feedPage(document: AsyncApiDocument): string {
   const { info, channels, components } = document
@@ -14,7 +14,7 @@ export function feedPage(document: AsyncApiDocument): string {
   const section = (title: string, list: readonly MessageDocs[]) => html`
     <h2>${title}</h2>
     ${list.map((message) => messageSection(message, document))}`
-  return page(
+  return docsPage(
     info.title,
     html`
     <h1>${info.title}</h1>
@@ -23,11 +23,11 @@ export function feedPage(document: AsyncApiDocument): string {
     <h2>Connect</h2>
     ${paragraphs(channels.feed.description)}
     ${section(
-      'What a client may send',
+      'Messages from a client',
       all.filter((message) => isOfClient(message)),
     )}
     ${section(
-      'What the service sends',
+      'Messages from the service',
       all.filter((message) => !isOfClient(message)),
     )}`,
   )
@@ -63,14 +63,14 @@ function fieldRows(schema: JsonSchema, document: AsyncApiDocument, prefix = ''):
   })
 }
 
-/** What of a schema is shown. */
+/** The parts of a schema that the page shows. */
 interface Shown extends JsonSchema {
   readonly properties?: Readonly<Record<string, JsonSchema>>
   readonly required?: readonly string[]
   readonly description?: string
 }
 
-/** Follows a reference; what stands beside it goes before what it refers to. */
+/** Resolves a reference. Members beside the reference override those of its target. */
 function resolve(schema: JsonSchema, { components }: AsyncApiDocument): Shown {
   const [only] = Array.isArray(schema.allOf) && schema.allOf.length === 1 ? schema.allOf : []
   const { $ref } = (only ?? schema) as { readonly $ref?: string }

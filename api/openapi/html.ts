@@ -1,4 +1,4 @@
-/** Text that is HTML already; everything else is escaped where it is put in. */
+/** Text that is already HTML. All other text is escaped when it is inserted. */
 export class SafeHtml {
   readonly text: string
   constructor(text: string) {
@@ -8,7 +8,7 @@ export class SafeHtml {
 
 type Part = string | SafeHtml | readonly SafeHtml[]
 
-/** HTML with its values escaped, so that no text of a document can become markup. */
+/** Builds HTML. Values are escaped, so text of a document cannot become markup. */
 export function html(strings: TemplateStringsArray, ...values: readonly Part[]): SafeHtml {
   return new SafeHtml(
     strings
@@ -30,7 +30,7 @@ function escaped(text: string): string {
     .replaceAll('"', '&quot;')
 }
 
-/** Of Markdown: `code`, **bold** and links within the site. */
+/** Renders inline Markdown: `code`, **bold** and links within the site. */
 export function inline(markdown: string): SafeHtml {
   return new SafeHtml(
     escaped(markdown)
@@ -40,13 +40,15 @@ export function inline(markdown: string): SafeHtml {
   )
 }
 
-/** Paragraphs divided by blank lines. */
+/** Splits Markdown into paragraphs at blank lines. */
 export function paragraphs(markdown: string): readonly SafeHtml[] {
   return markdown.split('\n\n').map((text) => html`<p>${inline(text)}</p>`)
 }
 
-/** A whole page in the style of the documents; `head` for what else it loads, from here alone. */
-export function page(title: string, body: SafeHtml, head: SafeHtml = html``): string {
+/**
+ * Returns a whole page in the style of the documents. `head` adds elements, from this origin only.
+ */
+export function docsPage(title: string, body: SafeHtml, head: SafeHtml = html``): string {
   return htmlDocument(
     title,
     html`<link rel="stylesheet" href="/docs/docs.css">
@@ -55,7 +57,7 @@ ${head}`,
   )
 }
 
-/** A document as browsers take it, for screens of any size. */
+/** Returns a complete HTML document that adapts to any screen size. */
 export function htmlDocument(title: string, head: SafeHtml, body: SafeHtml): string {
   return html`<!doctype html>
 <html lang="en">

@@ -4,28 +4,28 @@ import { z } from 'zod'
 export type JsonSchema = Readonly<Record<string, unknown>>
 
 /**
- * Schemas of one document: those with an `id` stand once under its components, everything else
- * refers to them.
+ * Collects the schemas of one document. A schema with an `id` is stored once among the components,
+ * and referenced everywhere else.
  */
 export class JsonSchemas {
   /** By id. */
   readonly components: Record<string, JsonSchema> = {}
   readonly #target: 'draft-2020-12' | 'draft-07'
 
-  /** OpenAPI 3.1 takes draft 2020-12, AsyncAPI 3.0 draft 07. */
+  /** OpenAPI 3.1 uses draft 2020-12, AsyncAPI 3.0 draft 07. */
   constructor(target: 'draft-2020-12' | 'draft-07') {
     this.#target = target
   }
 
   /**
-   * The schema of what a zod schema gives, or with `input` of what it takes. Inline, or a reference
-   * when it has an id.
+   * Returns the JSON Schema of what a zod schema outputs, or accepts if `io` is `input`: inline, or
+   * a reference if the schema has an id.
    */
   of(schema: z.ZodType, io: 'output' | 'input' = 'output'): JsonSchema {
     const { $schema, $defs, definitions, ...rest } = z.toJSONSchema(schema, {
       target: this.#target,
       io,
-      // What only code can read, as a cursor, says in its metadata what it is.
+      // A schema that only code can check, such as a cursor, describes itself in its metadata.
       unrepresentable: 'any',
       override: ({ jsonSchema }) => {
         if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
@@ -38,7 +38,7 @@ export class JsonSchemas {
   }
 }
 
-/** The same with references into the document's components. */
+/** Returns the schema with references into the document's components. */
 function referring(schema: object): JsonSchema {
   return JSON.parse(
     JSON.stringify(schema).replace(/"#\/(\$defs|definitions)\//g, '"#/components/schemas/'),

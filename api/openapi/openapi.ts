@@ -7,8 +7,8 @@ import { JsonSchemas } from './json-schemas.ts'
 import { Problem } from './problem.ts'
 
 /**
- * The OpenAPI 3.1 document of the API, made of what validates its requests and types its answers
- * (rule D7).
+ * Returns the OpenAPI 3.1 document of the API, generated from the schemas that validate requests
+ * and type answers (rule D7).
  */
 export function openApiDocument(resources: readonly Resource[], serverUrl: string): object {
   const schemas = new JsonSchemas('draft-2020-12')
@@ -25,22 +25,25 @@ export function openApiDocument(resources: readonly Resource[], serverUrl: strin
     info: {
       title: 'Tracked wallets',
       version: VERSION,
-      summary: 'What good Solana wallets do: metrics, holdings, tokens and trades',
+      summary: 'Metrics, holdings and trades of tracked Solana wallets',
       description: ABOUT,
     },
     servers: [{ url: serverUrl }],
     tags: [
-      { name: 'Tokens', description: 'What tracked wallets do with one token, or hold together.' },
+      {
+        name: 'Tokens',
+        description: 'Swaps of tracked wallets on one token, and tokens that several of them hold.',
+      },
       { name: 'Wallets', description: 'Tracked wallets, their metrics and holdings.' },
-      { name: 'Trades', description: 'What all of them trade.' },
+      { name: 'Trades', description: 'Trades of all tracked wallets.' },
       {
         name: 'Login',
         description: 'A wallet signs a message and gets a token for the dashboard.',
       },
       { name: 'Account', description: 'The account of the wallet, and its API key.' },
       { name: 'Billing', description: 'Credits and Pro, paid in USDT.' },
-      { name: 'Pro', description: 'What accounts with an active Pro subscription see.' },
-      { name: 'Service', description: 'How the service is; free.' },
+      { name: 'Pro', description: 'Views for accounts with an active Pro subscription.' },
+      { name: 'Service', description: 'State of the service; free.' },
     ],
     paths,
     components: {
@@ -54,25 +57,25 @@ export function openApiDocument(resources: readonly Resource[], serverUrl: strin
           type: 'http',
           scheme: 'bearer',
           bearerFormat: 'tw_...',
-          description: 'The API key of an account. It is never taken from the URL.',
+          description: 'The API key of an account. Never send it in the URL.',
         },
         dashboardToken: {
           type: 'http',
           scheme: 'bearer',
           bearerFormat: 'JWT',
-          description: 'The token of a login, for the dashboard alone.',
+          description: 'The token of a login, for dashboard endpoints only.',
         },
       },
     },
   }
 }
 
-/** `/wallets/:alias/metrics` as documents write it. */
+/** Returns the path in the notation of the documents, for example `/wallets/{alias}/metrics`. */
 export function pathOf({ path }: Pick<Resource, 'path'>): string {
   return path.replace(/:(\w+)/g, '{$1}')
 }
 
-/** The method of a resource. */
+/** Returns the method of a resource. */
 export function methodOf({ method }: Pick<Resource, 'method'>): 'GET' | 'POST' {
   return method ?? 'GET'
 }
@@ -95,7 +98,7 @@ function operation(resource: Resource, schemas: JsonSchemas): object {
   const content = { 'application/json': { schema: schemas.of(answer), example } }
   const links = docs.links && { links: docs.links }
   const ok = { description: 'The answer.', headers: fields, content, ...links }
-  const done = { description: 'It is done.', headers: fields }
+  const done = { description: 'Done; the answer has no body.', headers: fields }
   return {
     operationId: operationId(resource),
     tags: [tag],
@@ -133,12 +136,13 @@ function operation(resource: Resource, schemas: JsonSchemas): object {
 }
 
 const NOT_MODIFIED =
-  'The client has the newest answer: its ETag came as `If-None-Match`. Costs as much.'
+  'The answer has not changed since the ETag in `If-None-Match`. It costs the same credits.'
 
 const IF_NONE_MATCH = {
   name: 'If-None-Match',
   in: 'header',
-  description: 'The `ETag` of an earlier answer: when it still holds, 304 comes without a body.',
+  description:
+    'The `ETag` of an earlier answer. If the answer is unchanged, the response is 304 without a body.',
   schema: { type: 'string' },
 }
 
@@ -146,7 +150,10 @@ function creditsOf(price: number): string {
   return price === 1 ? '1 credit' : `${price} credits`
 }
 
-/** `GET /tokens/:mint/wallet-aggregates` is `getTokensMintWalletAggregates`. */
+/**
+ * Returns the operation id: `GET /tokens/:mint/wallet-aggregates` is
+ * `getTokensMintWalletAggregates`.
+ */
 function operationId(resource: Resource): string {
   const words = resource.path.split(/[^A-Za-z]+/).filter((word) => word !== '')
   return `${methodOf(resource).toLowerCase()}${words.map((word) => word[0]?.toUpperCase() + word.slice(1)).join('')}`
@@ -154,7 +161,7 @@ function operationId(resource: Resource): string {
 
 function parameters(where: 'path' | 'query', { shape }: z.ZodObject, schemas: JsonSchemas) {
   return Object.entries(shape).map(([name, schema]) => {
-    // Every schema of a parameter is a zod schema; the type of a shape is wider.
+    // Parameter schemas are always zod schemas, but the type of a shape is wider.
     const { description, examples, ...rest } = schemas.of(schema as z.ZodType)
     const [example] = Array.isArray(examples) ? examples : []
     return {
@@ -168,7 +175,7 @@ function parameters(where: 'path' | 'query', { shape }: z.ZodObject, schemas: Js
   })
 }
 
-/** What a resource may refuse with. */
+/** Returns the problem codes that a resource may answer with. */
 export function problemsOf(resource: Resource): readonly ProblemCode[] {
   const { price, docs, isUnlimited, needsSession, needsPro, requestBody } = resource
   return [
@@ -187,7 +194,7 @@ export function problemsOf(resource: Resource): readonly ProblemCode[] {
 
 const METERED_PROBLEMS = ['unauthorized', 'insufficient_credits', 'unavailable'] as const
 
-/** Each status with its codes. */
+/** Each status with its problem codes. */
 const STATUSES = [...new Set(Object.values(PROBLEMS).map(([status]) => status))].map(
   (status) => [status, Object.entries(PROBLEMS).filter(([, [of]]) => of === status)] as const,
 )
@@ -245,48 +252,51 @@ const text = { type: 'string' }
 
 const HEADERS = {
   'API-Version': {
-    description: 'Major version of the API. Within it changes only add.',
+    description: 'Major version of the API. Within a major version, changes only add.',
     required: true,
     schema: { type: 'string', const: '1' },
   },
   'X-Request-Id': {
-    description: 'Names the request; tell it when you ask about one.',
+    description: 'Id of the request; quote it when you ask for support.',
     required: true,
     schema: { type: 'string', format: 'uuid' },
   },
   'X-Credits-Cost': {
-    description: 'Credits that this answer cost; 0 on every refusal.',
+    description: 'Credits charged for this answer; 0 on every refusal.',
     required: true,
     schema: { type: 'string', pattern: '^[0-9]+$' },
     example: '3',
   },
   'X-Credits-Remaining': {
-    description: "Credits left after it, less what the account's feed connection has reserved.",
+    description: "Credits left, less those reserved by the account's feed connection.",
     schema: { type: 'string', pattern: '^[0-9]+$' },
     example: '99997',
   },
   ETag: {
-    description:
-      'Names the answer: the newest stored slot and a digest. Send it back as `If-None-Match`.',
+    description: 'Version of the answer. Send it back as `If-None-Match`.',
     schema: text,
     example: 'W/"mUkuqtcKjnOS"',
   },
   'RateLimit-Policy': {
     description:
-      'List of the policies that count the request (IETF draft ratelimit-headers): `default` by client address, `login` for logins; with a key `account`, with a dashboard token `dashboard`, by account. `q` requests in a window of `w` seconds, or with `qu="concurrent-requests"` at the same time. A 429 names the policy that refuses alone, also `login-network` (of an IPv6 /48) and `auth` (invalid credentials). Absent when there is no limit.',
+      'The policies that count this request (IETF draft ratelimit-headers): `default` by client address, `login` for logins, `account` for an API key, `dashboard` for a dashboard token. Each allows `q` requests in a window of `w` seconds, or `q` at the same time with `qu="concurrent-requests"`. A 429 names only the policy that refused, which may also be `login-network` (an IPv6 /48) or `auth` (invalid credentials). Absent when there is no limit.',
     schema: text,
     example: '"default";q=6000;w=60, "account";q=6000;w=60',
   },
   RateLimit: {
-    description: 'By the same names: requests left (`r`), and seconds until there are more (`t`).',
+    description: 'For each policy: requests left (`r`), and seconds until the window ends (`t`).',
     schema: text,
     example: '"default";r=5999;t=60, "account";r=5990;t=42',
   },
   'Retry-After': {
-    description: 'Seconds after which trying again helps.',
+    description: 'Seconds to wait before retrying.',
     schema: { type: 'string', pattern: '^[0-9]+$' },
     example: '1',
   },
-  'WWW-Authenticate': { description: 'What is asked for.', schema: text, example: 'Bearer' },
-  Allow: { description: 'Methods that the path takes.', schema: text, example: 'GET' },
+  'WWW-Authenticate': {
+    description: 'The required authentication scheme.',
+    schema: text,
+    example: 'Bearer',
+  },
+  Allow: { description: 'Methods that the path supports.', schema: text, example: 'GET' },
 }

@@ -1,42 +1,28 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import type { Page } from '../middleware/show-page.ts'
 import type { Resource } from '../resources/resource.ts'
 import { ABOUT } from './about.ts'
 import { asyncApiDocument } from './asyncapi.ts'
 import { feedPage } from './feed-page.ts'
-import { html, page, paragraphs } from './html.ts'
+import { docsPage, html, paragraphs } from './html.ts'
 import { openApiDocument } from './openapi.ts'
 import { securityPage, securityText } from './security.ts'
 
-/** A page or what one loads: the same for everybody until the service is another one. */
-export interface Page {
-  readonly path: string
-  readonly type: string
-  /** What it is counted as; default: its path. */
-  readonly name?: string
-  /** What it may load; default: `PAGE_POLICY`. Called with each answer. */
-  readonly policy?: () => string
-  /** Its `Cache-Control`; default: kept for five minutes. */
-  readonly caching?: string
-  /**
-   * Made for each answer, because it depends on the time; default: made once, when it is first
-   * asked for.
-   */
-  readonly isMadeAnew?: true
-  make(): string | Buffer
-}
-
 export interface DocumentationOptions {
   readonly resources: readonly Resource[]
-  /** Where the API is, known once it listens. */
+  /** Returns the URL of the API, which is known once it listens. */
   readonly serverUrl: () => string
-  /** Who takes reports of security problems, a `mailto:` or `https:` URI; null: nobody is named. */
+  /**
+   * Where to report security problems, a `mailto:` or `https:` URI; null if the operator names
+   * none.
+   */
   readonly securityContact: string | null
   /** Unix milliseconds. */
   readonly now: () => number
 }
 
-/** The documents and the pages that show them. Everything they load is served here. */
+/** Returns the documents and the pages that show them. All their files are served here. */
 export function documentation(options: DocumentationOptions): readonly Page[] {
   const { resources, serverUrl, securityContact, now } = options
   const json = (document: () => object) => () => JSON.stringify(document())
@@ -80,10 +66,6 @@ function securityTextPage(contact: string, serverUrl: () => string, now: () => n
   }
 }
 
-/** What a page may load: from this origin alone. Pictures within style sheets are `data:`. */
-export const PAGE_POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-
 const HTML = 'text/html; charset=utf-8'
 const SCRIPT = 'text/javascript; charset=utf-8'
 
@@ -92,12 +74,12 @@ function packaged(file: string): Buffer {
 }
 
 function indexPage(): string {
-  return page(
+  return docsPage(
     'Tracked wallets',
     html`
     <h1>Tracked wallets</h1>
     <ul>
-      <li><a href="/docs/rest">REST</a>, every endpoint, to be tried in place · <a href="/openapi.json">openapi.json</a> (OpenAPI 3.1)</li>
+      <li><a href="/docs/rest">REST</a>, every endpoint, with a form to try it · <a href="/openapi.json">openapi.json</a> (OpenAPI 3.1)</li>
       <li><a href="/docs/feed">Live feed</a>, every message of the WebSocket · <a href="/asyncapi.json">asyncapi.json</a> (AsyncAPI 3.0)</li>
       <li><a href="/docs/security">Security</a>, how to report a problem</li>
     </ul>
@@ -106,9 +88,9 @@ function indexPage(): string {
 }
 
 function restPage(): string {
-  return page(
+  return docsPage(
     'Tracked wallets: REST',
-    html`<p><a href="/docs">all documentation</a></p><div id="rest">This page needs JavaScript; the document is at <a href="/openapi.json">openapi.json</a>.</div>`,
+    html`<p><a href="/docs">All documentation</a></p><div id="rest">This page needs JavaScript; the document is at <a href="/openapi.json">openapi.json</a>.</div>`,
     html`<link rel="stylesheet" href="/docs/swagger-ui.css">
 <script src="/docs/swagger-ui-bundle.js" defer></script>
 <script src="/docs/rest.js" defer></script>`,

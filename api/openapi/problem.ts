@@ -1,16 +1,18 @@
 import { z } from 'zod'
 import { PROBLEMS, type ProblemCode } from '../errors.ts'
 
-const codes = Object.keys(PROBLEMS) as ProblemCode[] // its own keys
+const codes = Object.keys(PROBLEMS) as ProblemCode[] // keys of a const object
 
 /** The body of every refusal, `application/problem+json` (RFC 9457, rule D1). */
 export const Problem = z
   .strictObject({
-    type: z.string().meta({ description: '`about:blank`: the status says what kind it is' }),
-    title: z.string().meta({ description: 'A sentence for people' }),
-    status: z.int().meta({ description: 'The HTTP status again' }),
+    type: z
+      .string()
+      .meta({ description: 'Always `about:blank`: the kind of problem is its status' }),
+    title: z.string().meta({ description: 'A sentence for humans' }),
+    status: z.int().meta({ description: 'The HTTP status' }),
     detail: z.enum(codes).meta({ description: 'The same as `code`' }),
-    code: z.enum(codes).meta({ description: 'What programs decide by' }),
+    code: z.enum(codes).meta({ description: 'Stable code for programs' }),
     request_id: z.string().meta({ description: 'The same as `X-Request-Id`' }),
     errors: z
       .array(
@@ -22,6 +24,6 @@ export const Problem = z
       )
       .min(1)
       .optional()
-      .meta({ description: 'What is wrong with which parameters' }),
+      .meta({ description: 'Faults of single parameters' }),
   })
   .meta({ id: 'Problem', description: 'Why a request was refused.' })

@@ -1,15 +1,15 @@
 import test from 'ava'
 import { apiEnv } from '../config.ts'
 import { openEmbeddedStore, type TestStore } from '../testing/open-stores.ts'
-import { trackWallets } from '../testing/rows.ts'
+import { insertWallets } from '../testing/rows.ts'
 import { startApi } from '../testing/start-api.ts'
 
 let opened: TestStore
 test.before(async () => {
   opened = await openEmbeddedStore()
-  await trackWallets(opened.store, 1)
+  await insertWallets(opened.store, 1)
 })
-test.after.always(() => opened.drop())
+test.after.always(() => opened.remove())
 
 const DAY_MS = 86_400_000
 
@@ -60,7 +60,7 @@ test('a contact is a mailto: or https: URI', (t) => {
     t.false(accepts(contact), contact)
 })
 
-test('pages open no window to another origin, and use nothing of the device but the clipboard to write', async (t) => {
+test('pages open no window to another origin, and use no device feature but writing to the clipboard', async (t) => {
   const api = await startApi(opened.store)
   for (const path of ['/', '/docs', '/docs/rest', '/docs/security', '/dashboard']) {
     const { status, headers } = await fetch(`${api.url}${path}`)

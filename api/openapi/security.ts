@@ -1,4 +1,4 @@
-import { html, page, paragraphs } from './html.ts'
+import { docsPage, html, paragraphs } from './html.ts'
 
 /** Days until `Expires`; RFC 9116 recommends less than a year. */
 const VALID_DAYS = 180
@@ -18,11 +18,11 @@ Policy: ${serverUrl}/docs/security
 }
 
 /**
- * Returns the page that says how to report a security problem; `contact` is null where the operator
- * names none.
+ * Returns the page on how to report a security problem. `contact` is null if the operator names
+ * none.
  */
 export function securityPage(contact: string | null): string {
-  return page(
+  return docsPage(
     'Reporting a security problem',
     html`
     <p><a href="/docs">all documentation</a></p>

@@ -40,7 +40,7 @@ function withoutPort(entry: string): string {
 
 function networkOf(client: string): string {
   const kind = isIP(client)
-  if (kind === 0) return 'unknown' // a connection that is gone already
+  if (kind === 0) return 'unknown' // the connection is already closed
   if (kind === 4) return client
   const address = ipaddr.process(client) // ::ffff:1.2.3.4 is 1.2.3.4
   if (address.kind() === 'ipv4') return address.toString()

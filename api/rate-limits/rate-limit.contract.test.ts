@@ -10,7 +10,7 @@ const logger = createLogger('silent')
 const KINDS = REDIS_URL ? (['memory', 'redis'] as const) : (['memory'] as const)
 if (!REDIS_URL) test.skip('rate limits on Redis: REDIS_URL is not set', () => {})
 
-/** `processes` limits of the same name, as so many processes have them. */
+/** Limits of one name, as opened by `processes` processes. */
 async function open(kind: (typeof KINDS)[number], quota: number, processes: number) {
   const name = `test:${randomUUID()}`
   const connections = await Promise.all(
@@ -29,7 +29,7 @@ async function open(kind: (typeof KINDS)[number], quota: number, processes: numb
 }
 
 for (const kind of KINDS) {
-  test(`${kind}: each client has its own quota, and what is over it is refused until the window ends (rule D6)`, async (t) => {
+  test(`${kind}: each client has its own quota, and requests over it are refused until the window ends (rule D6)`, async (t) => {
     const { limits, close } = await open(kind, 3, 1)
     const [limit] = limits
     if (!limit) return t.fail()
@@ -61,13 +61,13 @@ for (const kind of KINDS) {
   })
 }
 
-test('a quota of 0 is no limit (rule D6)', (t) => {
+test('a quota of 0 means no limit (rule D6)', (t) => {
   t.is(createRateLimit('default', 0, null), null)
 })
 
 const onRedis = REDIS_URL ? test : test.skip
 onRedis(
-  'processes count together, 50 requests at once let exactly the quota through',
+  'processes count together: of 50 concurrent requests exactly the quota passes',
   async (t) => {
     const { limits, close } = await open('redis', 20, 2)
     const answers = await Promise.all(
@@ -92,9 +92,9 @@ onRedis('while Redis does not answer each process counts alone', async (t) => {
   close()
 })
 
-test('a client is the address that the outermost trusted proxy was called from, IPv6 by its /64 (rule D6)', (t) => {
+test('a client is the address that called the outermost trusted proxy, for IPv6 its /64 (rule D6)', (t) => {
   const cases: [string | undefined, string | undefined, number, string][] = [
-    // connection, X-Forwarded-For, trusted hops, whom it counts for
+    // connection, X-Forwarded-For, trusted hops, expected client
     ['203.0.113.7', undefined, 0, '203.0.113.7'],
     ['203.0.113.7', '198.51.100.1', 0, '203.0.113.7'],
     ['10.0.0.1', '198.51.100.1', 1, '198.51.100.1'],

@@ -57,7 +57,7 @@ export function createRateLimit(
           storeClient: redis,
           rejectIfRedisNotReady: true,
           insuranceLimiter: alone,
-          // Who is over it is refused without asking again.
+          // A client over the quota is refused without asking Redis again.
           inMemoryBlockOnConsumed: quota + 1,
         })
   const exhausted = new LRUCache<string, true>({ max: MOST_EXHAUSTED })
@@ -95,7 +95,7 @@ function takeTogether(limiter: RateLimiterAbstract, quota: number): RateLimit['t
         tell(
           taken.then(([isWithin, counted]) => {
             const over = counted.consumedPoints - waiting.length + index + 1 - quota
-            // Who is known to be over it is told no count.
+            // For a client known to be over the quota, the limiter returns no count.
             const isKnown = isWithin || counted.consumedPoints > 0
             return {
               ...allowance(isKnown && over <= 0, counted),

@@ -6,7 +6,7 @@ import { ApiAccount, apiAccount, EXAMPLE_API_ACCOUNT } from '../items/api-accoun
 import { NONE } from './parameters.ts'
 import { dashboardResource } from './resource.ts'
 
-/** What is known of accounts and their keys. */
+/** Dependencies of resources about accounts and keys. */
 export interface AccountDeps {
   readonly accounts: Pick<Accounts, 'openKey' | 'rotateKey' | 'ensure'>
   readonly credits: Pick<Credits, 'left'>
@@ -15,8 +15,8 @@ export interface AccountDeps {
 }
 
 /**
- * `GET /me/api`: the account of who is logged in; the first one makes it and its key, and alone is
- * told the key (contract 4.4, rule E3).
+ * `GET /me/api`: the account of the connected wallet. The first call creates the account and its
+ * key, and only that answer has the raw key (contract 4.4, rule E3).
  */
 export function meApi({ accounts, credits, keyUses, events }: AccountDeps) {
   return dashboardResource({
@@ -25,14 +25,15 @@ export function meApi({ accounts, credits, keyUses, events }: AccountDeps) {
       tag: 'Account',
       summary: 'The API key of the wallet, and its credits',
       description:
-        'The first call of a wallet makes its API key and shows it, this once: `api_key` is null in every later answer. A key that was lost is replaced with `POST /me/api/rotate`.',
+        'The first call of a wallet creates its API key. Only that answer has the raw key; `api_key` is null in every later one. If the key is lost, replace it with `POST /me/api/rotate`.',
       example: EXAMPLE_API_ACCOUNT,
     },
     params: NONE,
     query: NONE,
     answer: ApiAccount,
     async handle(_input, { wallet }, network) {
-      // Asked first: a key that was made and then not told would be lost.
+      // These reads come first: if they failed after the key was created, its raw text would be
+      // lost.
       const [left, lastUsed] = await Promise.all([credits.left(wallet), keyUses.lastUsed(wallet)])
       const { apiKey, key } = await accounts.openKey(wallet)
       if (apiKey !== null) events.add(wallet, 'key_created', network)

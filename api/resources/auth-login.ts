@@ -11,9 +11,12 @@ const LoginAnswer = z
     expires_at: time,
     wallet: z.string(),
   })
-  .meta({ id: 'LoginAnswer', description: 'Who is logged in, and the token that says so.' })
+  .meta({ id: 'LoginAnswer', description: 'The wallet that is logged in, and its token.' })
 
-/** `POST /auth/login`: a token for who signed the message of `POST /auth/nonce` (rules E1, E2). */
+/**
+ * `POST /auth/login`: a token for the wallet that signed the message of `POST /auth/nonce` (rules
+ * E1, E2).
+ */
 export function authLogin({ login }: { readonly login: Login }) {
   return resource({
     path: '/auth/login',
@@ -22,9 +25,9 @@ export function authLogin({ login }: { readonly login: Login }) {
     isLogin: true,
     docs: {
       tag: 'Login',
-      summary: 'A token for a signature',
+      summary: 'Log in with a signed message',
       description:
-        '`message` is the text that was signed: what `/auth/nonce` gave, or what the wallet made of its fields (`new TextDecoder().decode(output.signedMessage)`). `signature` are its 64 bytes in base58 or base64. The token is for `/me` and `/billing`, for 12 hours. Each message is good for one login; whatever is wrong is `invalid_signature`.',
+        '`message` is the signed text: that of `/auth/nonce`, or what the wallet made of its fields (`new TextDecoder().decode(output.signedMessage)`). `signature` is 64 bytes in base58 or base64. The token is valid for `/me` and `/billing`, for 12 hours. Each message is valid for one login. Any fault is `invalid_signature`.',
       problems: ['invalid_signature'],
       requestExample: { wallet: WALLET, message: MESSAGE, signature: SIGNATURE },
       example: {

@@ -4,7 +4,7 @@ import type { Tokens } from '../auth/tokens.ts'
 import { NONE } from './parameters.ts'
 import { dashboardResource } from './resource.ts'
 
-/** `POST /auth/logout-everywhere`: revokes every token of the wallet that was issued until now. */
+/** `POST /auth/logout-everywhere`: revokes every token issued to the wallet until now. */
 export function authLogoutEverywhere({
   tokens,
   events,
@@ -19,7 +19,7 @@ export function authLogoutEverywhere({
       tag: 'Login',
       summary: 'Revoke every token of the wallet',
       description:
-        'Every dashboard token of the wallet that was issued until now is invalid at once, in every process, the one that asks included; dashboard connections of `/ws` that came with one are closed (`token_revoked`). A token from a sign-in after the answer is valid at once. The API key and feed connections that came with it are not touched: `POST /me/api/rotate` replaces the key.',
+        'Revokes every dashboard token issued to the wallet until now, at once and in every process, including the token of this request. Dashboard connections of `/ws` with such a token are closed (`token_revoked`). A token of a later login is valid. The API key and its feed connections stay: `POST /me/api/rotate` replaces the key.',
       statuses: [204],
       example: undefined,
     },

@@ -4,7 +4,7 @@ import type { Tokens } from '../auth/tokens.ts'
 import { NONE } from './parameters.ts'
 import { dashboardResource } from './resource.ts'
 
-/** `POST /auth/logout`: the token that asks for it is none from now on (rule E1). */
+/** `POST /auth/logout`: revokes the token of the request (rule E1). */
 export function authLogout({
   tokens,
   events,
@@ -17,8 +17,8 @@ export function authLogout({
     method: 'POST',
     docs: {
       tag: 'Login',
-      summary: 'Take the token back',
-      description: 'The token that asks for it is not valid any more, anywhere.',
+      summary: 'Log out',
+      description: 'Revokes the token of this request, at once and in every process.',
       statuses: [204],
       example: undefined,
     },

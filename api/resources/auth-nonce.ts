@@ -8,10 +8,10 @@ import { resource } from './resource.ts'
 const NonceAnswer = z
   .strictObject({
     nonce: z.string(),
-    message: z.string().meta({ description: 'To be signed as it is, as UTF-8' }),
-    expires_at: time.meta({ description: 'Until then the message is good, once' }),
+    message: z.string().meta({ description: 'The text to sign, unchanged, as UTF-8' }),
+    expires_at: time.meta({ description: 'When the message expires' }),
   })
-  .meta({ id: 'NonceAnswer', description: 'A message that a wallet is to sign.' })
+  .meta({ id: 'NonceAnswer', description: 'A message for the wallet to sign.' })
 
 /** `POST /auth/nonce`: the message by which a wallet logs in (rule E1). */
 export function authNonce({ login }: { readonly login: Login }) {
@@ -24,7 +24,7 @@ export function authNonce({ login }: { readonly login: Login }) {
       tag: 'Login',
       summary: 'A message for the wallet to sign',
       description:
-        'Sign-In With Solana. Give `message` to the wallet: to `signMessage` as it is, or its fields to `signIn`. It is good once, for five minutes, and for this wallet alone. Signing sends no transaction. At most 10 requests a minute to `/auth/nonce` and `/auth/login` together, for each client address (IPv6: each /64, and 100 for each /48) and for each wallet.',
+        'Sign-In With Solana. Pass `message` to `signMessage` of the wallet, or its fields to `signIn`. The message is valid for one login of this wallet, within five minutes. Signing sends no transaction. `/auth/nonce` and `/auth/login` together allow 10 requests a minute for each client address (IPv6: each /64, and 100 for each /48) and for each wallet.',
       requestExample: { wallet: WALLET },
       example: {
         nonce: 'MvjZFHvnbkJvqgNHhfBBjN',

@@ -7,12 +7,12 @@ import { dashboardResource } from './resource.ts'
 const CreditCheckAnswer = z
   .strictObject({
     credited: z.int().min(0).meta({ description: 'Credits added by this call' }),
-    balance_credits: z.int().meta({ description: 'Credits left now' }),
+    balance_credits: z.int().meta({ description: 'Credits left after the check' }),
   })
-  .meta({ id: 'CreditCheckAnswer', description: 'What a check of credits found.' })
+  .meta({ id: 'CreditCheckAnswer', description: 'Result of a check of credits.' })
 
 /**
- * `POST /billing/credits/check`: credits what the connected wallet has paid since the last check
+ * `POST /billing/credits/check`: credits the payments of the connected wallet since the last check
  * (contract 4.4, rule E5).
  */
 export function billingCreditsCheck({ billing }: { readonly billing: Billing | null }) {
@@ -21,9 +21,9 @@ export function billingCreditsCheck({ billing }: { readonly billing: Billing | n
     method: 'POST',
     docs: {
       tag: 'Billing',
-      summary: 'Credit what was paid',
+      summary: 'Credit payments of the wallet',
       description:
-        'Credits every finalized USDT deposit from the connected wallet to `payment_addresses.api_credits`, once each, rounded down to a whole credit. A transaction is finalized some 13 s after it was sent. When the chain cannot be asked it is 503: nothing is credited, and nothing lost.',
+        'Credits every finalized USDT deposit from the connected wallet to `payment_addresses.api_credits`, once each, rounded down to a whole credit. A transaction is finalized about 13 s after it was sent. If the chain cannot be read, the answer is 503: nothing is credited, and nothing is lost.',
       problems: ['unavailable'],
       example: { credited: 49000, balance_credits: 49012 },
     },

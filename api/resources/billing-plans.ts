@@ -4,18 +4,16 @@ import { PlansAnswer, plansAnswer } from '../items/billing.ts'
 import { NONE } from './parameters.ts'
 import { resource } from './resource.ts'
 
-/**
- * `GET /billing/plans`: what can be bought, and where it is paid; anybody may ask (contract 4.4).
- */
+/** `GET /billing/plans`: prices and payment addresses; public (contract 4.4). */
 export function billingPlans({ billing }: { readonly billing: Billing | null }) {
   return resource({
     path: '/billing/plans',
     price: null,
     docs: {
       tag: 'Billing',
-      summary: 'What can be bought, and where it is paid',
+      summary: 'Prices and payment addresses',
       description:
-        'Pay in USDT from the connected wallet: any amount to `api_credits`, exactly the price of a plan to `pro_access`. What is paid from another wallet cannot be matched to the account.',
+        'Pay in USDT from the connected wallet: any amount to `api_credits`, exactly the price of a plan to `pro_access`. A payment from another wallet cannot be matched to the account.',
       problems: ['unavailable'],
       example: {
         payment_addresses: {
@@ -40,7 +38,7 @@ export function billingPlans({ billing }: { readonly billing: Billing | null }) 
   })
 }
 
-/** Billing, where the service has payment addresses; `unavailable` where it has none. */
+/** Returns billing. Throws `unavailable` if the service has no payment addresses. */
 export function open(billing: Billing | null): Billing {
   if (billing === null) throw new ApiError('unavailable')
   return billing

@@ -5,7 +5,7 @@ import { NONE } from './parameters.ts'
 import { dashboardResource } from './resource.ts'
 
 /**
- * `POST /billing/pro/check`: redeems what the connected wallet has paid for Pro since the last
+ * `POST /billing/pro/check`: redeems the payments for Pro of the connected wallet since the last
  * check (contract 4.4, rules E5, E6).
  */
 export function billingProCheck({ billing }: { readonly billing: Billing | null }) {
@@ -14,9 +14,9 @@ export function billingProCheck({ billing }: { readonly billing: Billing | null 
     method: 'POST',
     docs: {
       tag: 'Billing',
-      summary: 'Redeem a payment for Pro',
+      summary: 'Redeem payments for Pro',
       description:
-        "Redeems every finalized payment from the connected wallet to `payment_addresses.pro_access` that equals a plan's price to the last unit, oldest first, once each. Each adds its days to what is left of Pro. Says what the wallet has, whether anything was found or not. When the chain cannot be asked it is 503, and nothing is lost.",
+        "Redeems every finalized payment from the connected wallet to `payment_addresses.pro_access` that equals a plan's price exactly, oldest first, once each. Each adds its days to the remaining Pro. The answer is the Pro status after the check. If the chain cannot be read, the answer is 503, and nothing is lost.",
       problems: ['unavailable'],
       example: {
         wallet: '7yq5Tt2uF7tqFQUpgBWuJq3wV9yX1FUn4UuGHJdhCFzA',

@@ -10,16 +10,16 @@ const TopUpsAnswer = z
   .meta({ id: 'TopUpsAnswer', description: 'Deposits of an account that were credited.' })
 
 /**
- * `GET /billing/credits/topups`: what the connected wallet's account topped up (contract 4.4, rule
- * E6).
+ * `GET /billing/credits/topups`: deposits credited to the connected wallet's account (contract 4.4,
+ * rule E6).
  */
 export function billingTopUps({ billing }: { readonly billing: Billing | null }) {
   return dashboardResource({
     path: '/billing/credits/topups',
     docs: {
       tag: 'Billing',
-      summary: 'What was credited',
-      description: 'Deposits alone, newest first; at most 1000.',
+      summary: 'Credited deposits',
+      description: 'Deposits only, newest first, at most 1000.',
       problems: ['unavailable'],
       example: {
         items: [

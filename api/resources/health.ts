@@ -25,8 +25,8 @@ export function healthz() {
 }
 
 /**
- * `GET /readyz`: 200 when every role of this process is ready, else 503 (rule J4). Which
- * condition fails, and why, is told on METRICS_PORT.
+ * `GET /readyz`: 200 if every role of this process is ready, else 503 (rule J4). The port
+ * `METRICS_PORT` tells which condition fails, and why.
  */
 export function readyz(readiness: Pick<Readiness, 'read'>) {
   return resource({
@@ -37,7 +37,7 @@ export function readyz(readiness: Pick<Readiness, 'read'>) {
       tag: 'Service',
       summary: 'Whether the process is ready',
       description:
-        '200 when every role of the process is ready, else 503. Checked at most once a second: callers within a second get the same answer. Free, and not counted by the rate limits.',
+        '200 if every role of the process is ready, else 503. Checked at most once a second; requests in between get the same answer. Free, and not counted by the rate limits.',
       statuses: [200, 503],
       example: { ready: true },
     },
@@ -45,7 +45,7 @@ export function readyz(readiness: Pick<Readiness, 'read'>) {
     query: NONE,
     answer: z.strictObject({
       ready: z.boolean().meta({
-        description: 'Whether all that the process needs for its roles is there',
+        description: 'Whether every role of the process is ready',
       }),
     }),
     async handle() {

@@ -1,9 +1,9 @@
 import { z } from 'zod'
+import { readHeldTokens } from '../../pipeline/store/tables/positions.ts'
 import { count, hasMore } from '../items/fields.ts'
 import { HeldTokenItem, heldTokenItem } from '../items/held-token.ts'
-import { readHeldTokens } from '../rows/position-rows.ts'
 import { integer, NONE, page } from './parameters.ts'
-import { type ResourceDeps, resource } from './resource.ts'
+import { type ResourceDeps, type ResourceDocs, resource } from './resource.ts'
 
 const PAGE_SIZE = 25 as const
 
@@ -21,41 +21,43 @@ const HeldTokensAnswer = z
   .meta({ id: 'HeldTokensAnswer', description: 'A page of the tokens held by several wallets.' })
 export type HeldTokensAnswer = z.infer<typeof HeldTokensAnswer>
 
+const DOCS: ResourceDocs<HeldTokensAnswer> = {
+  tag: 'Tokens',
+  summary: 'Tokens held by several tracked wallets',
+  description:
+    'A wallet holds a token if it bought more than it sold. Only swaps count, not transfers. 25 a page.',
+  links: {
+    aggregates: {
+      operationId: 'getTokensMintWalletAggregates',
+      description: 'Aggregates per wallet of the first token',
+      parameters: { mint: '$response.body#/items/0/token/address' },
+    },
+  },
+  example: {
+    min_wallets: 2,
+    page: 1,
+    page_size: 25,
+    total: 1,
+    has_more: false,
+    items: [
+      {
+        token: { address: 'DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263', decimals: 5 },
+        holders: { wallet_count: 2, wallets: ['W3', 'W12'] },
+        aggregate: { tokens_held: 1234.5, sol_invested: 6.25 },
+      },
+    ],
+  },
+}
+
 /**
- * `GET /tokens/held`: tokens held now by several tracked wallets, by swaps alone (contract 4.1,
- * rules C14, C17).
+ * `GET /tokens/held`: tokens that several tracked wallets hold now, counting swaps only (contract
+ * 4.1, rules C14, C17).
  */
 export function heldTokens({ position, openPositions }: ResourceDeps) {
   return resource({
     path: '/tokens/held',
     price: 3,
-    docs: {
-      tag: 'Tokens',
-      summary: 'Tokens held by several tracked wallets',
-      description:
-        'A wallet holds a token when it bought more than it sold, by swaps; transfers are left out. 25 a page.',
-      links: {
-        aggregates: {
-          operationId: 'getTokensMintWalletAggregates',
-          description: 'What each wallet did with the first token',
-          parameters: { mint: '$response.body#/items/0/token/address' },
-        },
-      },
-      example: {
-        min_wallets: 2,
-        page: 1,
-        page_size: 25,
-        total: 1,
-        has_more: false,
-        items: [
-          {
-            token: { address: 'DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263', decimals: 5 },
-            holders: { wallet_count: 2, wallets: ['W3', 'W12'] },
-            aggregate: { tokens_held: 1234.5, sol_invested: 6.25 },
-          },
-        ],
-      },
-    },
+    docs: DOCS,
     params: NONE,
     query: z.object({
       min_wallets: integer(1, 10_000, 2).meta({

@@ -1,15 +1,17 @@
 import { z } from 'zod'
+import { readHoldings } from '../../pipeline/store/tables/positions.ts'
 import { alias, count, hasMore, seconds } from '../items/fields.ts'
 import { HoldingItem, holdingItem } from '../items/holding.ts'
-import { readHoldings } from '../rows/position-rows.ts'
 import { integer, LARGEST, NONE, optionalInteger, page, trackedWallet } from './parameters.ts'
-import { type ResourceDeps, resource } from './resource.ts'
+import { type ResourceDeps, type ResourceDocs, resource } from './resource.ts'
 
 const PAGE_SIZE = 100 as const
 
 const HoldingsAnswer = z
   .strictObject({
-    alias: alias.nullable().meta({ description: 'The filter; null for all tracked wallets' }),
+    alias: alias
+      .nullable()
+      .meta({ description: 'The filter `alias`; null for all tracked wallets' }),
     min_holding_seconds: seconds,
     max_holding_seconds: seconds.nullable(),
     page: count,
@@ -20,52 +22,54 @@ const HoldingsAnswer = z
       description: 'By `last_activity_at` descending, then token address, then alias number',
     }),
   })
-  .meta({ id: 'HoldingsAnswer', description: 'A page of what tracked wallets hold.' })
+  .meta({ id: 'HoldingsAnswer', description: 'A page of holdings of tracked wallets.' })
 export type HoldingsAnswer = z.infer<typeof HoldingsAnswer>
 
+const DOCS: ResourceDocs<HoldingsAnswer> = {
+  tag: 'Wallets',
+  summary: 'Holdings of tracked wallets',
+  description:
+    'Tokens that one wallet (`alias`) or all wallets hold now, filtered by age; bounds are inclusive. Only swaps count, not transfers. 100 a page.',
+  problems: ['wallet_not_found'],
+  example: {
+    alias: null,
+    min_holding_seconds: 3600,
+    max_holding_seconds: null,
+    page: 1,
+    page_size: 100,
+    total: 1,
+    has_more: false,
+    items: [
+      {
+        wallet: 'W12',
+        token: { address: 'DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263', decimals: 5 },
+        position: {
+          sol_bought: 3.2,
+          sol_sold: 1.1,
+          tokens_acquired: 10,
+          tokens_sold: 2.5,
+          tokens_held: 7.5,
+          pct_held: 0.75,
+        },
+        timing: {
+          first_activity_at: 1790000000,
+          last_activity_at: 1790003600,
+          holding_time: 86400,
+        },
+      },
+    ],
+  },
+}
+
 /**
- * `GET /wallets/holdings`: what one tracked wallet holds, or all of them, by swaps alone, filtered
- * by how long (contract 4.2, rules C14, C17). Ages end at the newest stored block (rule C22).
+ * `GET /wallets/holdings`: holdings of one tracked wallet or of all, counting swaps only, filtered
+ * by age (contract 4.2, rules C14, C17). Ages end at the newest stored block (rule C22).
  */
 export function holdings({ position, openPositions }: ResourceDeps) {
   return resource({
     path: '/wallets/holdings',
     price: 1,
-    docs: {
-      tag: 'Wallets',
-      summary: 'What tracked wallets hold',
-      description:
-        'Tokens held now by one wallet (`alias`) or by all of them, filtered by how long; bounds are inclusive. By swaps: what came or went by transfer is left out. 100 a page.',
-      problems: ['wallet_not_found'],
-      example: {
-        alias: null,
-        min_holding_seconds: 3600,
-        max_holding_seconds: null,
-        page: 1,
-        page_size: 100,
-        total: 1,
-        has_more: false,
-        items: [
-          {
-            wallet: 'W12',
-            token: { address: 'DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263', decimals: 5 },
-            position: {
-              sol_bought: 3.2,
-              sol_sold: 1.1,
-              tokens_acquired: 10,
-              tokens_sold: 2.5,
-              tokens_held: 7.5,
-              pct_held: 0.75,
-            },
-            timing: {
-              first_activity_at: 1790000000,
-              last_activity_at: 1790003600,
-              holding_time: 86400,
-            },
-          },
-        ],
-      },
-    },
+    docs: DOCS,
     params: NONE,
     query: z
       .object({
@@ -74,7 +78,7 @@ export function holdings({ position, openPositions }: ResourceDeps) {
           .min(1, { error: 'expected an alias' })
           .optional()
           .meta({
-            description: 'Alias of a tracked wallet; all of them when omitted',
+            description: 'Alias of a tracked wallet; all wallets if omitted',
             examples: ['W1'],
           }),
         min_holding_seconds: integer(0, LARGEST, 0).meta({

@@ -15,7 +15,7 @@ export function jwks({ jwtKeys }: { readonly jwtKeys: () => JwtKeys }) {
     docs: {
       tag: 'Login',
       summary: 'Public keys of dashboard tokens',
-      description: 'The first signs new tokens; tokens of all of them are valid.',
+      description: 'The first key signs new tokens; tokens signed by any of the keys are valid.',
       example: {
         keys: [
           {

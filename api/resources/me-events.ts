@@ -31,7 +31,7 @@ export function meEvents({
       tag: 'Account',
       summary: 'Security events of the account',
       description:
-        'Sign-ins, sign-outs and key changes, and failed attempts by anybody, newest first, for 90 days. Failed attempts are counted: one item for each kind, network and hour, and for each process of the service. Up to 10 seconds behind. After something you do not recognise: `POST /auth/logout-everywhere`, and `POST /me/api/rotate` for the key.',
+        'Sign-ins, sign-outs and key changes, and failed attempts of anyone, newest first, for 90 days. Failed attempts are counted: one item for each kind, network and hour, and each process of the service. The list is up to 10 seconds behind. If you do not recognise an event, use `POST /auth/logout-everywhere`, and `POST /me/api/rotate` for the key.',
       problems: ['invalid_cursor'],
       example: {
         has_more: false,
@@ -50,7 +50,8 @@ export function meEvents({
       const position = cursor === null ? null : cursors.decode(scope, cursor)
       if (cursor !== null && position === null) throw invalidCursor()
       await accounts.ensure(wallet)
-      // Of the fields of a position: the time in milliseconds, and the id.
+      // The cursor has the time in milliseconds in the field of the slot, and the id in that of the
+      // index.
       const before = position && { at: position.slot, id: position.txIndex }
       const found = await events.list(wallet, before, limit + 1)
       const page = found.slice(0, limit)

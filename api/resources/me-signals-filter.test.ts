@@ -15,7 +15,7 @@ import { MINT, QUIET_TOKEN } from '../testing/rows.ts'
 import { startApi, type TestApi } from '../testing/start-api.ts'
 
 /*
- * What filter strategies fire over a store, across restarts, and how it is served (contract 4.4,
+ * Signals of filter strategies over a store, across restarts, and their answers (contract 4.4,
  * rules G5, D2, D3).
  */
 
@@ -34,7 +34,8 @@ test.before(async () => {
   store = opened.store
   let subscriber: string | undefined
   const billing = { pro: async (wallet: string) => ({ active: wallet === subscriber }) }
-  api = await startApi(store, { now: () => clock, billing: () => billing as unknown as Billing }) // nothing else of it is asked
+  // The API uses nothing else of billing here.
+  api = await startApi(store, { now: () => clock, billing: () => billing as unknown as Billing })
   const { wallet } = await api.customer(0)
   subscriber = wallet
   pro = await api.token(wallet)
@@ -43,7 +44,7 @@ test.before(async () => {
 
 test.after.always(async () => {
   await api.close()
-  await opened.drop()
+  await opened.remove()
 })
 
 const HELD: Strategy = {
@@ -61,7 +62,7 @@ const UP: Strategy = {
   ],
 }
 
-/** The worker as a process that starts has it. */
+/** A worker as a new process creates it. */
 const start = (...strategies: Strategy[]) =>
   createStrategyRunner({
     store,
@@ -70,7 +71,7 @@ const start = (...strategies: Strategy[]) =>
     registry: createRegistry(),
   })
 
-/** Rows that were stored, twins too. */
+/** The number of stored rows, duplicates included. */
 const stored = async () =>
   Number((await store.query<{ n: string }>('SELECT count() AS n FROM signals'))[0]?.n)
 
@@ -84,7 +85,7 @@ const tickOf = (at: number, listed: readonly WatchedToken[], left: readonly stri
 const token = (mint: string, fields: Partial<WatchedToken> = {}) =>
   aWatchedToken({ mint, enteredAt: AT, ...fields })
 
-/** What the trending worker stores of a token that changed or left. */
+/** A row of the trending worker for a token that changed or left. */
 const watchlistRow = (at: number, mint: string, event: string, mcap: number | null): Row => ({
   at,
   mint,
@@ -110,7 +111,7 @@ const tickIsStored = async (at: number) => {
   await store.insert('progress', [
     { worker: 'trending', partition: 0, partitions: 1, slot: at, parent: at - 10, block_time: at },
   ])
-  clock += 1000 // the newest tick is looked for twice a second
+  clock += 1000 // the newest tick is read twice a second
 }
 
 const served = async (limit = 100) =>
@@ -122,65 +123,68 @@ test.serial('before anything fires the list is empty', async (t) => {
   t.deepEqual(await served(), [])
 })
 
-test.serial('what fires is stored once and served whole, newest first (rule G5)', async (t) => {
-  const first = start(HELD, UP)
-  await first.onTick(
-    tickOf(AT, [token(MINT, { symbol: '', name: '' }), token(JUP, { walletsHolding: 2 })]),
-  )
-  t.deepEqual(await served(), []) // the tick is not wholly stored
-  await tickIsStored(AT)
-  // Killed before it stored that the tick was done: the next start does it again.
-  const second = start(HELD, UP)
-  await second.onTick(
-    tickOf(AT, [token(MINT, { symbol: '', name: '' }), token(JUP, { walletsHolding: 2 })]),
-  )
-  await second.onTick(
-    tickOf(AT + 10, [token(MINT), token(JUP, { at: AT + 10, currentMcap: null })]),
-  )
-  await store.insert('watchlist', [
-    watchlistRow(AT, MINT, 'entered', 824_001),
-    watchlistRow(AT + 10, JUP, 'entered', null),
-  ])
-  await tickIsStored(AT + 10)
-  t.is(await stored(), 4)
-  t.deepEqual(
-    (await served()).map(({ strategy, mint, fired_at }) => [fired_at, strategy, mint]),
-    [
-      [AT + 10, 'up', JUP],
-      [AT + 10, 'held', JUP],
-      [AT + 10, 'up', MINT],
-      [AT, 'held', MINT],
-    ],
-  )
-  const [upJup, , upMint, held] = await served()
-  t.deepEqual(held, {
-    id: (await served()).at(-1)?.id,
-    strategy: 'held',
-    mint: MINT,
-    symbol: 'Late',
-    name: 'Named later',
-    fired_at: AT,
-    conviction: 61.75,
-    wallets_holding: 4,
-    wallets: ['W3', 'W7', 'W12', 'W40'],
-    trigger_mcap: 824_001,
-    current_mcap: 824_001,
-    multiple: 1,
-    sol_held: 18.4,
-    buy_volume: 12.5,
-    sell_volume: 3.125,
-    reasons: [{ field: 'wallets_holding', op: '>=', threshold: 3, value: 4 }],
-  })
-  t.deepEqual(upMint?.reasons, [
-    { field: 'momentum.mcap.trend', op: '=', threshold: 'up', value: 'up' },
-    { field: 'watchlist_seconds', op: '>=', threshold: 10, value: 10 },
-    { field: 'near_evict', op: '=', threshold: false, value: false },
-  ])
-  t.deepEqual([upJup?.trigger_mcap, upJup?.current_mcap, upJup?.multiple], [null, null, null])
-})
+test.serial(
+  'a signal is stored once and served with all fields, newest first (rule G5)',
+  async (t) => {
+    const first = start(HELD, UP)
+    await first.onTick(
+      tickOf(AT, [token(MINT, { symbol: '', name: '' }), token(JUP, { walletsHolding: 2 })]),
+    )
+    t.deepEqual(await served(), []) // the tick is not completely stored
+    await tickIsStored(AT)
+    // Killed before it stored that the tick is done: the next start repeats the tick.
+    const second = start(HELD, UP)
+    await second.onTick(
+      tickOf(AT, [token(MINT, { symbol: '', name: '' }), token(JUP, { walletsHolding: 2 })]),
+    )
+    await second.onTick(
+      tickOf(AT + 10, [token(MINT), token(JUP, { at: AT + 10, currentMcap: null })]),
+    )
+    await store.insert('watchlist', [
+      watchlistRow(AT, MINT, 'entered', 824_001),
+      watchlistRow(AT + 10, JUP, 'entered', null),
+    ])
+    await tickIsStored(AT + 10)
+    t.is(await stored(), 4)
+    t.deepEqual(
+      (await served()).map(({ strategy, mint, fired_at }) => [fired_at, strategy, mint]),
+      [
+        [AT + 10, 'up', JUP],
+        [AT + 10, 'held', JUP],
+        [AT + 10, 'up', MINT],
+        [AT, 'held', MINT],
+      ],
+    )
+    const [upJup, , upMint, held] = await served()
+    t.deepEqual(held, {
+      id: (await served()).at(-1)?.id,
+      strategy: 'held',
+      mint: MINT,
+      symbol: 'Late',
+      name: 'Named later',
+      fired_at: AT,
+      conviction: 61.75,
+      wallets_holding: 4,
+      wallets: ['W3', 'W7', 'W12', 'W40'],
+      trigger_mcap: 824_001,
+      current_mcap: 824_001,
+      multiple: 1,
+      sol_held: 18.4,
+      buy_volume: 12.5,
+      sell_volume: 3.125,
+      reasons: [{ field: 'wallets_holding', op: '>=', threshold: 3, value: 4 }],
+    })
+    t.deepEqual(upMint?.reasons, [
+      { field: 'momentum.mcap.trend', op: '=', threshold: 'up', value: 'up' },
+      { field: 'watchlist_seconds', op: '>=', threshold: 10, value: 10 },
+      { field: 'near_evict', op: '=', threshold: false, value: false },
+    ])
+    t.deepEqual([upJup?.trigger_mcap, upJup?.current_mcap, upJup?.multiple], [null, null, null])
+  },
+)
 
 test.serial(
-  'market cap and multiple are of now while a token is listed, else as it left',
+  'market cap and multiple are current while a token is listed, else those at which it left',
   async (t) => {
     await store.insert('watchlist', [watchlistRow(AT + 20, MINT, 'changed', 1_648_002)])
     await tickIsStored(AT + 20)
@@ -202,13 +206,13 @@ test.serial(
 )
 
 test.serial(
-  'a restart knows what has fired for the stays that are on, and a new stay fires again',
+  'after a restart a signal does not fire again for the same stay on the list; a new stay fires again',
   async (t) => {
     const third = start(HELD)
     await third.onTick(tickOf(AT + 40, [token(JUP), token(MINT, { enteredAt: AT + 40 })]))
     t.is(await stored(), 5)
-    // Read again with one more (SIGHUP): it fires where its conditions hold, the known one does
-    // not.
+    // Reloaded with one more strategy (SIGHUP): it fires where its conditions hold, and the known
+    // one does not fire again.
     third.replace([HELD, { ...UP, name: 'up_too' }])
     await third.onTick(tickOf(AT + 50, [token(JUP), token(MINT, { enteredAt: AT + 40 })]))
     t.is(await stored(), 7)
@@ -218,21 +222,18 @@ test.serial(
   },
 )
 
-test.serial(
-  'what followed a tick is read in the order in which it fired, as it fired',
-  async (t) => {
-    const rows = await readSignalsAfter(store, AT + 10, AT + 50)
-    t.deepEqual(
-      rows.map(signalItem).map((item) => [item.fired_at, item.strategy, item.mint, item.multiple]),
-      [
-        [AT + 40, 'held', MINT, 1],
-        [AT + 50, 'up_too', MINT, 1],
-        [AT + 50, 'up_too', JUP, 1],
-      ].sort((a, b) => (String(a) < String(b) ? -1 : 1)),
-    )
-    t.deepEqual(await readSignalsAfter(store, AT + 50, AT + 50), [])
-  },
-)
+test.serial('signals after a tick are read in the order in which they fired', async (t) => {
+  const rows = await readSignalsAfter(store, AT + 10, AT + 50)
+  t.deepEqual(
+    rows.map(signalItem).map((item) => [item.fired_at, item.strategy, item.mint, item.multiple]),
+    [
+      [AT + 40, 'held', MINT, 1],
+      [AT + 50, 'up_too', MINT, 1],
+      [AT + 50, 'up_too', JUP, 1],
+    ].sort((a, b) => (String(a) < String(b) ? -1 : 1)),
+  )
+  t.deepEqual(await readSignalsAfter(store, AT + 50, AT + 50), [])
+})
 
 test.serial('a limit of 1 to 100, 25 by default; anything else is refused (rule D2)', async (t) => {
   const rows = await store.query<Row>(`SELECT * FROM signals WHERE fired_at = ${AT}`)

@@ -10,9 +10,7 @@ const SignalsAnswer = z
   .strictObject({ items: z.array(SignalItem).meta({ description: 'Newest first' }) })
   .meta({ id: 'SignalsAnswer', description: 'The newest signals of the filter strategies.' })
 
-/**
- * `GET /me/signals/filter`: which filter strategies fired for which tokens (contract 4.4, rule G5).
- */
+/** `GET /me/signals/filter`: matches of filter strategies on tokens (contract 4.4, rule G5). */
 export function meSignalsFilter({
   store,
   now,
@@ -28,13 +26,13 @@ export function meSignalsFilter({
       tag: 'Pro',
       summary: 'Signals of the filter strategies',
       description:
-        'A strategy is a name and conditions on fields of the trending watchlist. It fires once for each stay of a token on the list, when all its conditions first hold. Figures are those of that moment, but for `current_mcap` and `multiple`. Needs active Pro.',
+        'A strategy is a name and conditions on fields of the trending watchlist. It fires once for each stay of a token on the list, when all its conditions first hold. Figures are of that moment, except `current_mcap` and `multiple`. Requires active Pro.',
       problems: ['unavailable'],
       example: { items: [EXAMPLE_SIGNAL] },
     },
     params: NONE,
     query: z.object({
-      limit: integer(1, 100, 25).meta({ description: 'How many of the newest signals' }),
+      limit: integer(1, 100, 25).meta({ description: 'Number of signals, from the newest' }),
     }),
     answer: SignalsAnswer,
     async handle({ query: { limit } }) {

@@ -1,28 +1,32 @@
 import { z } from 'zod'
 import type { Accounts } from '../accounts/accounts.ts'
+import { readUsage } from '../credits/ledger-entries.ts'
 import { time } from '../items/fields.ts'
-import { readUsage } from '../rows/usage-rows.ts'
 import { choice, integer, NONE } from './parameters.ts'
 import { dashboardResource, type ResourceDeps } from './resource.ts'
 
 const UsageItem = z
   .strictObject({
-    starts_at: time.meta({ description: 'When the hour or day begins, UTC' }),
+    starts_at: time.meta({ description: 'Start of the hour or day, UTC' }),
     credits: z.int().meta({
       description:
-        'Credits used in it; below zero when more came back than was used, for calls that were not answered in the period before',
+        'Credits used in it; negative if refunds for calls of the previous period exceed its use',
     }),
   })
-  .meta({ id: 'UsageItem', description: 'What an account used in an hour or a day.' })
+  .meta({ id: 'UsageItem', description: 'Credits used in an hour or a day.' })
 
 const UsageAnswer = z
   .strictObject({
     by: z.enum(['hour', 'day']),
-    items: z.array(UsageItem).meta({ description: 'Newest first, without those of no use' }),
+    items: z
+      .array(UsageItem)
+      .meta({ description: 'Newest first; periods without use are left out' }),
   })
-  .meta({ id: 'UsageAnswer', description: 'What an account used, hour by hour or day by day.' })
+  .meta({ id: 'UsageAnswer', description: 'Credits used by an account, by hour or day.' })
 
-/** `GET /me/usage`: what the account of who is logged in used, by hour or day, from the ledger. */
+/**
+ * `GET /me/usage`: credits used by the connected wallet's account, by hour or day, from the ledger.
+ */
 export function meUsage({
   store,
   accounts,
@@ -37,7 +41,7 @@ export function meUsage({
       tag: 'Account',
       summary: 'Credits used, by hour or day',
       description:
-        'Of the last `limit` hours or days, the one that is running among them, newest first; those in which nothing was used are left out. Calls and live trades together. From the ledger, which is a second or two behind the balance.',
+        'Credits used in the last `limit` hours or days, including the current one, newest first. Periods without use are left out. Calls and live trades are added up. The ledger is a second or two behind the balance.',
       example: {
         by: 'day',
         items: [
@@ -48,8 +52,8 @@ export function meUsage({
     },
     params: NONE,
     query: z.object({
-      by: choice(['hour', 'day'], 'day').meta({ description: 'What usage is summed over, UTC' }),
-      limit: integer(1, 100, 30).meta({ description: 'How many hours or days back' }),
+      by: choice(['hour', 'day'], 'day').meta({ description: 'Length of a period, UTC' }),
+      limit: integer(1, 100, 30).meta({ description: 'Number of hours or days, back from now' }),
     }),
     answer: UsageAnswer,
     async handle({ query: { by, limit } }, { wallet }) {

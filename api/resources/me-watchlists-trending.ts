@@ -12,7 +12,7 @@ const TrendingAnswer = z
   .meta({ id: 'TrendingAnswer', description: 'The trending watchlist.' })
 
 /**
- * `GET /me/watchlists/trending`: the tokens that the trending engine lists, as of its newest tick
+ * `GET /me/watchlists/trending`: the tokens on the trending watchlist, as of the newest tick
  * (contract 4.4, rules of section G).
  */
 export function meWatchlistsTrending({ store }: { readonly store: Store }) {
@@ -24,9 +24,9 @@ export function meWatchlistsTrending({ store }: { readonly store: Store }) {
       tag: 'Pro',
       summary: 'The trending watchlist',
       description: [
-        'Tokens that several tracked wallets trade: one enters when two wallets hold it and leaves when none does, or after 24 hours without a tracked trade.',
-        'Computed anew for each block time divisible by 10, once everything up to it is stored; ages end there. Holders are counted by their swaps; `sol_held` is what their open lots cost.',
-        'Figures that need a market cap are null until the supply of the token and a price of SOL are known.',
+        'Tokens that several tracked wallets trade. A token enters the list when two wallets hold it. It leaves when no wallet holds it, or after 24 hours without a trade of a tracked wallet.',
+        'Computed at every block time divisible by 10, once everything up to it is stored; ages end there. Holders are counted by swaps only; `sol_held` is the cost of their open lots.',
+        'Figures that need a market cap are null until the supply of the token and the price of SOL are known.',
       ].join(' '),
       problems: ['unavailable'],
       example: { items: [EXAMPLE_WATCHLIST_ITEM] },

@@ -51,7 +51,7 @@ export const cursorText = z
     type: 'string',
     format: 'cursor',
     description:
-      'The `next_cursor` of the previous answer. Opaque; anything else is `invalid_cursor`.',
+      'The `next_cursor` of the previous answer. Opaque; any other text is `invalid_cursor`.',
   })
 
 /** Decodes a cursor of a scope (rule D4). Null stays null; an invalid cursor adds an issue. */

@@ -120,7 +120,7 @@ export function resource<
   ): Promise<Answer & { readonly body: z.input<Body> | JsonText }>
 }): Resource<Input> {
   const { params, query, requestBody = NO_BODY, read } = declaration
-  // TypeScript does not see through a generic object.
+  // TypeScript cannot infer this for a generic object.
   const parts: z.ZodType<Parts<Params, Query, RequestBody>> = z.object({
     params,
     query,
@@ -172,7 +172,7 @@ type Parts<
   readonly body: z.output<RequestBody>
 }
 
-/** What resources read from. */
+/** Dependencies of resources that read stored data. */
 export interface ResourceDeps {
   readonly store: Store
   readonly position: StoragePosition

@@ -5,8 +5,8 @@ import { NONE } from './parameters.ts'
 import { dashboardResource } from './resource.ts'
 
 /**
- * `POST /me/api/rotate`: a new key; the old one is invalid everywhere when the answer comes
- * (contract 3, rules E3, F6).
+ * `POST /me/api/rotate`: creates a new key. When the answer is sent, the old key is invalid in
+ * every process (contract 3, rules E3, F6).
  */
 export function rotateApiKey(
   deps: AccountDeps & { readonly channel: Pick<AccountChannel, 'rotated'> },
@@ -17,9 +17,9 @@ export function rotateApiKey(
     method: 'POST',
     docs: {
       tag: 'Account',
-      summary: 'A new API key',
+      summary: 'Replace the API key',
       description:
-        'The old key is invalid at once, and feed connections that came with it are closed (`key_rotated`). The new key is in this answer alone. After a 503 it is not known who has heard of it: call it again.',
+        'The old key is invalid at once, and its feed connections are closed (`key_rotated`). Only this answer has the new key. After a 503 the rotation may not have reached every process: call it again.',
       example: {
         ...EXAMPLE_API_ACCOUNT,
         api_key: 'tw_SkB92YpWm4Q2ijQHH34cqbKkCZWszsiQgHVjtNeFF2FUR1nw',

@@ -5,19 +5,20 @@ import type { StoragePosition, StoredSlot } from '../storage-position.ts'
 import { NONE } from './parameters.ts'
 import { resource } from './resource.ts'
 
-/** How far the feed is in this process. */
+/** Progress of the feed in this process. */
 export interface FeedStatus {
-  /** The newest slot whose marker every partition of the log has shown. */
+  /** The newest slot of which every partition of the log has shown the marker. */
   sealed(): StoredSlot | null
-  /** The newest slot whose trades have gone out. */
+  /** The newest slot whose trades were sent. */
   sent(): StoredSlot | null
   connections(): number
 }
 
 const slot = count.nullable().meta({ description: 'Null before the first slot' })
-const Stage = z
-  .strictObject({ slot, block_time: time.nullable() })
-  .meta({ id: 'Stage', description: 'The newest slot wholly past a stage, and its block time.' })
+const Stage = z.strictObject({ slot, block_time: time.nullable() }).meta({
+  id: 'Stage',
+  description: 'The newest slot that a stage has completed, and its block time.',
+})
 
 const StatusAnswer = z
   .strictObject({
@@ -26,22 +27,22 @@ const StatusAnswer = z
     storage: Stage,
     metrics: z
       .strictObject({ slot })
-      .meta({ description: 'The newest slot whose events are in the metrics of wallets' }),
+      .meta({ description: 'The newest slot whose events are counted in the metrics of wallets' }),
     feed: z.strictObject({
       slot,
       connections: count.meta({ description: 'Open feed connections of this process' }),
     }),
     lag_seconds: seconds.nullable().meta({
       description:
-        'Now less the block time of the slot that the feed has sent; null before the first',
+        'Current time less the block time of the newest slot that the feed has sent; null before the first',
     }),
   })
-  .meta({ id: 'StatusAnswer', description: 'How far each stage is.' })
+  .meta({ id: 'StatusAnswer', description: 'Progress of each stage.' })
 export type StatusAnswer = z.infer<typeof StatusAnswer>
 
 /**
- * `GET /status`: how far each stage is; anybody may ask (rule J4). One worker stores trades and
- * metrics, so both are equally far.
+ * `GET /status`: progress of each stage; public (rule J4). One worker stores trades and metrics, so
+ * both are always equal.
  */
 export function status(deps: {
   readonly position: StoragePosition
@@ -54,9 +55,9 @@ export function status(deps: {
     isUnlimited: true,
     docs: {
       tag: 'Service',
-      summary: 'How far each stage is',
+      summary: 'Progress of each stage',
       description:
-        'Each `slot` is the newest one wholly past that stage; all are null before the first. Ages end at `storage.block_time`, and `ETag` names `storage.slot`. `lag_seconds` is now less the block time of the slot that the feed has sent. Free, and not counted by the rate limits.',
+        'Each `slot` is the newest one that the stage has completed, null before the first. Ages in answers end at `storage.block_time`. `lag_seconds` is the current time less the block time of the newest slot that the feed has sent. Free, and not counted by the rate limits.',
       example: {
         version: '1.0.0',
         ingest: { slot: 432104870, block_time: 1790000000 },
@@ -76,8 +77,8 @@ export function status(deps: {
       return {
         body: {
           version: VERSION,
-          ingest: told(feed.sealed()),
-          storage: told(stored),
+          ingest: stageOf(feed.sealed()),
+          storage: stageOf(stored),
           metrics: { slot: stored?.slot ?? null },
           feed: { slot: sent?.slot ?? null, connections: feed.connections() },
           lag_seconds:
@@ -88,6 +89,6 @@ export function status(deps: {
   })
 }
 
-function told(at: StoredSlot | null) {
+function stageOf(at: StoredSlot | null) {
   return { slot: at?.slot ?? null, block_time: at?.blockTime ?? null }
 }

@@ -4,7 +4,7 @@ import { count, hasMore, mint, nextCursor } from '../items/fields.ts'
 import { SwapItem, swapItem } from '../items/swap.ts'
 import { readNewestSwaps } from '../rows/newest-swaps.ts'
 import { cursorText, integer, mintParameter, readCursor } from './parameters.ts'
-import { type ResourceDeps, resource } from './resource.ts'
+import { type ResourceDeps, type ResourceDocs, resource } from './resource.ts'
 
 const TokenSwapsAnswer = z
   .strictObject({
@@ -18,51 +18,53 @@ const TokenSwapsAnswer = z
   .meta({ id: 'TokenSwapsAnswer', description: 'A page of the swaps on one token.' })
 export type TokenSwapsAnswer = z.infer<typeof TokenSwapsAnswer>
 
+const DOCS: ResourceDocs<TokenSwapsAnswer> = {
+  tag: 'Tokens',
+  summary: 'Swaps of tracked wallets on one token, newest first',
+  description: [
+    'Pages go back in time: pass `next_cursor` as `cursor` until `has_more` is false. New swaps appear only at the head of the first page, so paging skips and',
+    'repeats nothing. A cursor is valid for its token only. A valid address without swaps gives an empty list.',
+  ].join(' '),
+  links: {
+    next: {
+      operationId: 'getTokensMintSwaps',
+      description: 'The next, older page, while `has_more` is true',
+      parameters: { mint: '$request.path.mint', cursor: '$response.body#/next_cursor' },
+    },
+  },
+  example: {
+    mint: 'DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263',
+    count: 1,
+    limit: 1,
+    has_more: true,
+    next_cursor: 'mUkuqtcKjnOS0xqIt6vO8yZ1bqS3kWgLx0m4dHc2pQe7rTfVaA',
+    items: [
+      {
+        block_time: 1790000000,
+        wallet: 'W12',
+        side: 'buy',
+        base_mint: 'DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263',
+        base_amount: '123456789',
+        base_decimals: 5,
+        quote_mint: 'So11111111111111111111111111111111111111112',
+        quote_amount: '1500000000',
+        program: 'pumpswap',
+        confidence: 'high',
+        quote_mismatch: false,
+      },
+    ],
+  },
+}
+
 /**
- * `GET /tokens/{mint}/swaps`: swaps of tracked wallets on one mint, newest first (contract 4.1). A
- * mint nobody traded has none.
+ * `GET /tokens/{mint}/swaps`: swaps of tracked wallets on one mint, newest first (contract 4.1).
+ * Empty for a mint without swaps.
  */
 export function tokenSwaps({ position, cursors, perturb }: ResourceDeps) {
   return resource({
     path: '/tokens/:mint/swaps',
     price: 3,
-    docs: {
-      tag: 'Tokens',
-      summary: 'Swaps of tracked wallets on one token, newest first',
-      description: [
-        'Pages go backwards by cursor: pass `next_cursor` as `cursor` until `has_more` is false. New swaps appear only at the head of the first page; a walk skips and',
-        'repeats nothing. A cursor belongs to its token. A valid address that nobody traded gives an empty list.',
-      ].join(' '),
-      links: {
-        next: {
-          operationId: 'getTokensMintSwaps',
-          description: 'The next, older page, while `has_more` is true',
-          parameters: { mint: '$request.path.mint', cursor: '$response.body#/next_cursor' },
-        },
-      },
-      example: {
-        mint: 'DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263',
-        count: 1,
-        limit: 1,
-        has_more: true,
-        next_cursor: 'mUkuqtcKjnOS0xqIt6vO8yZ1bqS3kWgLx0m4dHc2pQe7rTfVaA',
-        items: [
-          {
-            block_time: 1790000000,
-            wallet: 'W12',
-            side: 'buy',
-            base_mint: 'DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263',
-            base_amount: '123456789',
-            base_decimals: 5,
-            quote_mint: 'So11111111111111111111111111111111111111112',
-            quote_amount: '1500000000',
-            program: 'pumpswap',
-            confidence: 'high',
-            quote_mismatch: false,
-          },
-        ],
-      },
-    },
+    docs: DOCS,
     params: z.object({ mint: mintParameter }),
     query: z.object({ limit: integer(1, 200, 100), cursor: cursorText }),
     answer: TokenSwapsAnswer,

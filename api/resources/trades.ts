@@ -8,7 +8,7 @@ import { count, hasMore, nextCursor } from '../items/fields.ts'
 import { EXAMPLE_TRADE, TradeItem, tradeItem } from '../items/trade.ts'
 import { readSwapsPage, type SwapsPage } from '../rows/recent-swaps.ts'
 import { cursorText, integer, NONE, readCursor } from './parameters.ts'
-import { type ResourceDeps, resource } from './resource.ts'
+import { type ResourceDeps, type ResourceDocs, resource } from './resource.ts'
 
 const TradesAnswer = z
   .strictObject({
@@ -20,6 +20,38 @@ const TradesAnswer = z
   })
   .meta({ id: 'TradesAnswer', description: 'A page of trades.' })
 export type TradesAnswer = z.infer<typeof TradesAnswer>
+
+const DOCS: ResourceDocs<TradesAnswer> = {
+  tag: 'Trades',
+  summary: 'Trades of all tracked wallets, newest first',
+  description: [
+    'Pages go back in time: pass `next_cursor` as `cursor` until `has_more` is false. New trades appear only at the head of the first page, so paging skips and',
+    'repeats nothing. A late trade is inserted at its time of trade; paging that has already passed this place does not show it.',
+    'To continue live, subscribe to the feed with `after` set to `X-Head-Cursor`.',
+  ].join(' '),
+  headers: {
+    'X-Head-Cursor': 'Position of the newest stored trade; `after` of the feed accepts it',
+  },
+  links: {
+    next: {
+      operationId: 'getTrades',
+      description: 'The next, older page, while `has_more` is true',
+      parameters: { cursor: '$response.body#/next_cursor' },
+    },
+    swaps: {
+      operationId: 'getTokensMintSwaps',
+      description: 'Swaps of the token of the first trade',
+      parameters: { mint: '$response.body#/items/0/mint' },
+    },
+  },
+  example: {
+    count: 1,
+    limit: 1,
+    has_more: true,
+    next_cursor: 'mUkuqtcKjnOS0xqIt6vO8yZ1bqS3kWgLx0m4dHc2pQe7rTfVaA',
+    items: [EXAMPLE_TRADE],
+  },
+}
 
 /**
  * `GET /trades`: trades of all tracked wallets, newest first (contract 4.3). Pages follow the event
@@ -43,37 +75,7 @@ export function trades({ position, recentSwaps, cursors, epoch, perturb }: Resou
   return resource({
     path: '/trades',
     price: 3,
-    docs: {
-      tag: 'Trades',
-      summary: 'Trades of all tracked wallets, newest first',
-      description: [
-        'Pages go backwards by cursor: pass `next_cursor` as `cursor` until `has_more` is false. New trades appear only at the head of the first page; a walk skips and',
-        'repeats nothing. Trades that were learnt late take their place by time of trade; a walk that has passed it does not show them.',
-        'To go on live, subscribe to the feed with `after` set to `X-Head-Cursor`.',
-      ].join(' '),
-      headers: {
-        'X-Head-Cursor': 'Position of the newest stored trade: give it to the feed as `after`',
-      },
-      links: {
-        next: {
-          operationId: 'getTrades',
-          description: 'The next, older page, while `has_more` is true',
-          parameters: { cursor: '$response.body#/next_cursor' },
-        },
-        swaps: {
-          operationId: 'getTokensMintSwaps',
-          description: 'Swaps of the token of the first trade',
-          parameters: { mint: '$response.body#/items/0/mint' },
-        },
-      },
-      example: {
-        count: 1,
-        limit: 1,
-        has_more: true,
-        next_cursor: 'mUkuqtcKjnOS0xqIt6vO8yZ1bqS3kWgLx0m4dHc2pQe7rTfVaA',
-        items: [EXAMPLE_TRADE],
-      },
-    },
+    docs: DOCS,
     params: NONE,
     query: z.object({ limit: integer(1, 100, 25), cursor: cursorText }),
     answer: TradesAnswer,
@@ -85,7 +87,7 @@ export function trades({ position, recentSwaps, cursors, epoch, perturb }: Resou
     async handle({ limit, before }, { store }) {
       const { swaps: found, slot, newest, late } = await readPage(store, before, limit + 1)
       const page = found.slice(0, limit)
-      // The others are unsettled: the feed will send them, so the page leaves them out (rule F4).
+      // Unsettled late swaps are still to come on the feed, so the page leaves them out (rule F4).
       const swaps = page.filter((swap) => !late.unsettled.has(eventKeyText(swap)))
       const more = found.length > limit
       const last = page.at(-1)
@@ -103,19 +105,19 @@ export function trades({ position, recentSwaps, cursors, epoch, perturb }: Resou
   })
 
   /**
-   * The position of who has read this page and all after it (rule F4): up to the newest trade, of
-   * late ones up to those that are stored whole.
+   * Returns the position of a client that has read this page and all older ones (rule F4): up to
+   * the newest trade, and up to the late trades that are completely stored.
    */
   function headCursor(head: EventKey, newestLate: LateMark | null, slot: number): string {
     const settled = lateBefore(epoch, slot)
-    // The id that this trade has on the feed says the same, unless something came late after it.
+    // Equal to the id of this trade on the feed, unless a late trade followed it.
     const live = lateBefore(epoch, head.slot)
     const isSame = newestLate === null || hasCome(newestLate, live)
     return cursors.encode('trades', head, isSame ? live : settled)
   }
 }
 
-/** Before the first marker. */
+/** The page before the first marker. */
 const NOTHING: SwapsPage = {
   swaps: [],
   slot: 0,

@@ -5,14 +5,14 @@ import { compareEventKeys, type EventKey, eventKeyText } from '../../pipeline/do
 import type { Store } from '../../pipeline/store/store.ts'
 import { createCursorCodec } from '../cursor.ts'
 import { openStore, type TestStore } from '../testing/open-stores.ts'
-import { MINT, swapRow } from '../testing/rows.ts'
+import { aSwapRow, MINT } from '../testing/rows.ts'
 import type { Resource, ResourceDeps } from './resource.ts'
 import { tokenSwaps } from './token-swaps.ts'
 import { trades } from './trades.ts'
 
 /*
- * Walks by cursor while swaps are stored, over a real store (contract 4.3, rule D4). Each swap
- * bears its own name as `program`, so that pages can be compared with what the rows say.
+ * Paging by cursor while swaps are stored, over a real store (contract 4.3, rule D4). Each swap has
+ * a unique name as its `program`, so that pages can be compared with the rows.
  */
 
 const codec = createCursorCodec(Buffer.alloc(32, 7))
@@ -24,7 +24,7 @@ test.before(async () => {
   opened = await openStore()
   store = opened.store
 })
-test.after.always(() => opened.drop())
+test.after.always(() => opened.remove())
 
 interface Kept extends EventKey {
   readonly mint: string
@@ -34,8 +34,8 @@ interface Kept extends EventKey {
 }
 
 /**
- * What is stored between two pages: new swaps at the head, late ones anywhere, known ones again,
- * corrected or taken back.
+ * Changes of the store between two pages: new swaps at the head, late swaps anywhere, and known
+ * swaps that are stored again, corrected or deleted.
  */
 const aChange = fc.record({
   kind: fc.constantFrom('head', 'head', 'late', 'again', 'corrected', 'deleted'),
@@ -65,7 +65,7 @@ class Stored {
     return `swap ${++this.#names}`
   }
 
-  /** Of the mint where one is given: what counts, newest first, strictly older than `before`. */
+  /** Swaps in force, of one mint if given, newest first, older than `before`. */
   list(mint: string | null, before: EventKey | null): Kept[] {
     return [...this.swaps.values()]
       .filter((swap) => !swap.isDeleted && (mint === null || swap.mint === mint))
@@ -87,7 +87,7 @@ async function applyChanges(
   const rows = changes.map((change) => {
     const swap = changed(stored, change)
     stored.swaps.set(eventKeyText(swap), swap)
-    return swapRow(swap.slot, {
+    return aSwapRow(swap.slot, {
       tx_index: swap.txIndex,
       wallet: swap.wallet,
       event_index: swap.eventIndex,
@@ -114,7 +114,7 @@ function changed(stored: Stored, { kind, slot, wallet, isOfMint, pick }: Change)
     slot: kind === 'head' ? ++stored.head : slot,
     txIndex: pick % 3,
     wallet,
-    eventIndex: stored.swaps.size, // of its own
+    eventIndex: stored.swaps.size, // unique
   }
   return {
     ...key,
@@ -125,7 +125,7 @@ function changed(stored: Stored, { kind, slot, wallet, isOfMint, pick }: Change)
   }
 }
 
-/** Walks a list to its end; every page has to be what the rows say that lie behind the last one. */
+/** Pages through a list to its end. Every page must equal the rows after the previous page. */
 async function walk(
   t: ExecutionContext,
   { first, steps }: { first: Change[]; steps: { limit: number; changes: Change[] }[] },
@@ -155,7 +155,7 @@ async function walk(
     before = rest[limit - 1] ?? null
     await applyChanges(stored, changes)
   }
-  t.is(new Set(seen).size, seen.length, 'a swap came twice')
+  t.is(new Set(seen).size, seen.length, 'a swap was repeated')
   const skipped = atStart.filter((swap) => !seen.includes(eventKeyText(swap)))
   t.true(
     skipped.every((swap) => stored.swaps.get(eventKeyText(swap))?.isDeleted),
@@ -195,10 +195,11 @@ function resourceOf(
       ready: async () => false,
       held: () => NONE_HELD,
       holdings: () => NONE_HELD,
-      ofWallet: () => assert.fail('it is not ready'),
+      ofWallet: () => assert.fail('not ready, so never called'),
     },
   }
-  return (mint === null ? trades(deps) : tokenSwaps(deps)) as Resource // asked by its own schema below
+  // Called through its own schema below.
+  return (mint === null ? trades(deps) : tokenSwaps(deps)) as Resource
 }
 
 async function ask(
@@ -220,7 +221,7 @@ for (const [path, mint] of [
   ['/tokens/{mint}/swaps', MINT],
 ] as const)
   test.serial(
-    `a walk of ${path} skips and repeats nothing, whatever is stored meanwhile`,
+    `paging through ${path} skips and repeats nothing, whatever is stored in the meantime`,
     async (t) => {
       await fc.assert(
         fc.asyncProperty(aWalk, (given) => walk(t, given, mint)),
@@ -229,7 +230,7 @@ for (const [path, mint] of [
     },
   )
 
-test('the head cursor is of the marker that the page is of, though it moves while the page is read (rule F4)', async (t) => {
+test('the head cursor belongs to the marker of the page, even if the marker moves during the read (rule F4)', async (t) => {
   const newest = { slot: 9, txIndex: 0, wallet: 1, eventIndex: 0 }
   const mark = { epoch: 0, passedSlot: 12, partition: 0, offset: 5 }
   const stored = new Stored()

@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { readMintPositions } from '../../pipeline/store/tables/positions.ts'
 import { count, mint } from '../items/fields.ts'
 import { WalletAggregateItem, walletAggregateItem } from '../items/wallet-aggregate.ts'
-import { readMintPositions } from '../rows/position-rows.ts'
 import { mintParameter, NONE } from './parameters.ts'
 import { resource } from './resource.ts'
 
@@ -13,7 +13,7 @@ const WalletAggregatesAnswer = z
       description: 'By `first_buy_time` (null last), then alias number',
     }),
   })
-  .meta({ id: 'WalletAggregatesAnswer', description: 'What each wallet did with one token.' })
+  .meta({ id: 'WalletAggregatesAnswer', description: 'Swaps of one token, summed per wallet.' })
 export type WalletAggregatesAnswer = z.infer<typeof WalletAggregatesAnswer>
 
 /**
@@ -26,9 +26,9 @@ export function walletAggregates() {
     price: 3,
     docs: {
       tag: 'Tokens',
-      summary: 'What each tracked wallet did with one token',
+      summary: 'Swaps of one token, summed per tracked wallet',
       description:
-        'One row for each wallet that swapped the token, by its swaps alone: tokens that came or went by transfer are not counted. SOL sums take USDC and USDT at the SOL price of the time of each swap.',
+        'One row for each tracked wallet that swapped the token. Only swaps count, not transfers. In SOL sums, USDC and USDT are converted at the SOL price of each swap.',
       example: {
         mint: 'DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263',
         tracked_wallets: 1,

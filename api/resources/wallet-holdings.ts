@@ -1,8 +1,8 @@
 import { z } from 'zod'
+import { MOST_ROWS, readHoldings } from '../../pipeline/store/tables/positions.ts'
 import { alias } from '../items/fields.ts'
 import { WalletHoldingItem, walletHoldingItem } from '../items/holding.ts'
 import { WalletHoldingsText } from '../items/wallet-holdings-text.ts'
-import { MOST_ROWS, readHoldings } from '../rows/position-rows.ts'
 import { aliasParameter, NONE, trackedWallet } from './parameters.ts'
 import { type ResourceDeps, resource } from './resource.ts'
 
@@ -13,22 +13,23 @@ const WalletHoldingsAnswer = z
       description: 'By `last_activity_at` descending, then token address',
     }),
   })
-  .meta({ id: 'WalletHoldingsAnswer', description: 'What one tracked wallet holds.' })
+  .meta({ id: 'WalletHoldingsAnswer', description: 'Holdings of one tracked wallet.' })
 export type WalletHoldingsAnswer = z.infer<typeof WalletHoldingsAnswer>
 
 /**
- * `GET /wallets/{alias}/holdings`: what one wallet holds, by swaps alone (contract 4.2, rules C14,
- * C17).
+ * `GET /wallets/{alias}/holdings`: holdings of one wallet, counting swaps only (contract 4.2, rules
+ * C14, C17).
  */
 export function walletHoldings({ position, openPositions }: ResourceDeps) {
-  const texts = new WalletHoldingsText(MOST_KEPT_BYTES)
+  const texts = new WalletHoldingsText(MAX_CACHED_BYTES)
   return resource({
     path: '/wallets/:alias/holdings',
     price: 1,
     docs: {
       tag: 'Wallets',
-      summary: 'What one wallet holds',
-      description: 'All tokens of which the wallet bought more than it sold, by its swaps.',
+      summary: 'Holdings of one wallet',
+      description:
+        'All tokens of which the wallet bought more than it sold. Only swaps count, not transfers.',
       problems: ['wallet_not_found'],
       example: {
         wallet: 'W12',
@@ -65,6 +66,6 @@ export function walletHoldings({ position, openPositions }: ResourceDeps) {
   })
 }
 
-/** Of some 250 wallets that hold 2,000 tokens each. */
-const MOST_KEPT_BYTES = 160 * 1024 * 1024
+/** About 250 wallets that hold 2,000 tokens each. */
+const MAX_CACHED_BYTES = 160 * 1024 * 1024
 const NOTHING = { rows: [] }

@@ -1,16 +1,12 @@
 import { z } from 'zod'
-import {
-  EXAMPLE_WALLET,
-  emptyMetricsRow,
-  WalletMetricsItem,
-  walletMetricsItem,
-} from '../items/wallet-metrics.ts'
+import { EMPTY_METRICS } from '../../pipeline/store/tables/wallet-metrics.ts'
+import { EXAMPLE_WALLET, WalletMetricsItem, walletMetricsItem } from '../items/wallet-metrics.ts'
 import { aliasParameter, NONE, trackedWallet } from './parameters.ts'
 import { type ResourceDeps, resource } from './resource.ts'
 
 /**
- * `GET /wallets/{alias}/metrics`: one wallet (contract 4.2). What is no alias of a tracked wallet
- * is 404 `wallet_not_found`.
+ * `GET /wallets/{alias}/metrics`: one wallet (contract 4.2). An unknown alias is 404
+ * `wallet_not_found`.
  */
 export function walletMetrics({ readMetrics, position }: ResourceDeps) {
   return resource({
@@ -30,7 +26,7 @@ export function walletMetrics({ readMetrics, position }: ResourceDeps) {
     async handle({ params: { alias } }) {
       const wallet = trackedWallet(alias, position.walletCount())
       const rows = await readMetrics(wallet, wallet)
-      return { body: walletMetricsItem(rows.get(wallet) ?? emptyMetricsRow(wallet)) }
+      return { body: walletMetricsItem(rows.get(wallet) ?? { ...EMPTY_METRICS, wallet }) }
     },
   })
 }

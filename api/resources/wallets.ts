@@ -1,11 +1,7 @@
 import { z } from 'zod'
+import { EMPTY_METRICS } from '../../pipeline/store/tables/wallet-metrics.ts'
 import { count, hasMore } from '../items/fields.ts'
-import {
-  EXAMPLE_WALLET,
-  emptyMetricsRow,
-  WalletMetricsItem,
-  walletMetricsItem,
-} from '../items/wallet-metrics.ts'
+import { EXAMPLE_WALLET, WalletMetricsItem, walletMetricsItem } from '../items/wallet-metrics.ts'
 import { NONE, page } from './parameters.ts'
 import { type ResourceDeps, resource } from './resource.ts'
 
@@ -23,8 +19,8 @@ const WalletsAnswer = z
 export type WalletsAnswer = z.infer<typeof WalletsAnswer>
 
 /**
- * `GET /wallets`: all tracked wallets with their metrics, W1 to Wn (contract 4.2). A wallet without
- * events is listed like any other (rule C21).
+ * `GET /wallets`: all tracked wallets with their metrics, W1 to Wn (contract 4.2), including
+ * wallets without events (rule C21).
  */
 export function wallets({ readMetrics, position }: ResourceDeps) {
   return resource({
@@ -33,16 +29,16 @@ export function wallets({ readMetrics, position }: ResourceDeps) {
     docs: {
       tag: 'Wallets',
       summary: 'All tracked wallets with their metrics',
-      description: 'W1 to Wn, 25 a page. A wallet without events is listed like any other.',
+      description: 'W1 to Wn, 25 a page. Wallets without events are included.',
       links: {
         metrics: {
           operationId: 'getWalletsAliasMetrics',
-          description: 'The first wallet alone',
+          description: 'The first wallet',
           parameters: { alias: '$response.body#/items/0/identity/wallet' },
         },
         holdings: {
           operationId: 'getWalletsAliasHoldings',
-          description: 'What the first wallet holds',
+          description: 'Holdings of the first wallet',
           parameters: { alias: '$response.body#/items/0/identity/wallet' },
         },
       },
@@ -65,7 +61,7 @@ export function wallets({ readMetrics, position }: ResourceDeps) {
           total,
           has_more: to < total && to >= from,
           items: numbers.map((number) =>
-            walletMetricsItem(rows.get(number) ?? emptyMetricsRow(number)),
+            walletMetricsItem(rows.get(number) ?? { ...EMPTY_METRICS, wallet: number }),
           ),
         },
       }

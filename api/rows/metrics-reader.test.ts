@@ -5,7 +5,7 @@ import { openStore, type TestStore } from '../testing/open-stores.ts'
 import { createMetricsReader } from './metrics-reader.ts'
 
 /*
- * The metrics that are kept from one marker to the next, over a real store.
+ * The cache of metrics across markers, over a real store.
  */
 
 let opened: TestStore
@@ -15,7 +15,7 @@ test.before(async () => {
   opened = await openStore()
   store = opened.store
 })
-test.after.always(() => opened.drop())
+test.after.always(() => opened.remove())
 
 const stored = (wallet: number, version: number, more: Row = {}): Row => ({
   wallet,
@@ -26,13 +26,13 @@ const stored = (wallet: number, version: number, more: Row = {}): Row => ({
   ...more,
 })
 
-test('rows that a marker does not change stay the same objects; a newer version and a row computed anew take their places', async (t) => {
+test('rows that a marker does not change stay the same objects; newer versions and recomputed rows replace them', async (t) => {
   let position: StoredSlot = { slot: 10, blockTime: 0 }
   const preparations: PrepareMove[] = []
   const read = createMetricsReader(store, {
     stored: () => position,
     beforeMove: (prepare: PrepareMove) => preparations.push(prepare),
-  } as Partial<StoragePosition> as StoragePosition) // it asks for no more
+  } as Partial<StoragePosition> as StoragePosition) // it reads nothing else
   const moveTo = async (slot: number) => {
     const next = { slot, blockTime: slot }
     const taken = await Promise.all(preparations.map((prepare) => prepare(next)))

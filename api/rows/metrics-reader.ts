@@ -1,5 +1,9 @@
 import type { Store } from '../../pipeline/store/store.ts'
-import type { WalletMetricsRow } from '../items/wallet-metrics.ts'
+import {
+  readMetrics,
+  type StoredMetricsRow,
+  type WalletMetricsRow,
+} from '../../pipeline/store/tables/wallet-metrics.ts'
 import { MarkerCache } from '../marker-cache.ts'
 import type { StoragePosition } from '../storage-position.ts'
 
@@ -23,7 +27,7 @@ export function createMetricsReader(store: Store, position: StoragePosition): Me
     blocks.prepare(next, (block, before) => fromStore(Number(block), before)),
   )
 
-  return async function readMetrics(from, to) {
+  return async (from, to) => {
     const numbers = Array.from({ length: to - from + 1 }, (_, index) => from + index)
     const asked = new Set(numbers.map((wallet) => Math.floor((wallet - 1) / BLOCK)))
     const found = new Map<number, WalletMetricsRow>()
@@ -40,10 +44,6 @@ const MOST_WALLETS = 10_000
 
 type Block = ReadonlyMap<number, StoredMetricsRow>
 
-interface StoredMetricsRow extends WalletMetricsRow {
-  readonly version: string
-}
-
 /**
  * Reads a block. Unchanged rows stay the same objects, which saves work for the garbage collector.
  */
@@ -53,7 +53,7 @@ async function readBlock(
   to: number,
   before: Block = new Map(),
 ): Promise<Block> {
-  const rows = await store.query<StoredMetricsRow>(METRICS, { from, to })
+  const rows = await readMetrics(store, from, to)
   return new Map(
     rows.map((row) => {
       const known = before.get(row.wallet)
@@ -69,10 +69,3 @@ async function readBlock(
 function isSame(a: StoredMetricsRow, b: StoredMetricsRow): boolean {
   return a.version === b.version && a.computed_at === b.computed_at
 }
-
-const METRICS = `
-  SELECT wallet, status, score_e2, sol_balance_lamports, pnl_lamports, bought_lamports, sold_lamports, invested_open_lamports,
-    unrealized_token_count, buys, sells, transfers_in, transfers_out, received_lamports, sent_lamports, unique_tokens_traded,
-    tokens_won, tokens_lost, tokens_sold_valued, holding_seconds_sum, holding_matches, exit_seconds_sum, exit_tokens, quick_sells,
-    sold_more_than_bought, active_times, computed_at, version
-  FROM wallet_metrics FINAL WHERE wallet BETWEEN {from:UInt32} AND {to:UInt32} LIMIT 1000 SETTINGS max_threads = 1`

@@ -4,9 +4,9 @@ import type { Address } from '../../pipeline/domain/address.ts'
 import { compareEventKeys, type EventKey, eventKeyText } from '../../pipeline/domain/event-key.ts'
 import { migrate } from '../../pipeline/store/migrate.ts'
 import type { QueryParams, Store } from '../../pipeline/store/store.ts'
+import type { SwapRow as Row } from '../../pipeline/store/tables/swaps.ts'
 import { openTestStore, type TestStore } from '../../pipeline/testing/test-store.ts'
 import { readNewestSwaps } from './newest-swaps.ts'
-import type { SwapRow as Row } from './swap-row.ts'
 
 const small = (max: number) => fc.nat({ max })
 const aRow: fc.Arbitrary<Row> = fc
@@ -42,8 +42,8 @@ const keyOf = (row: Row): EventKey => ({
 })
 
 /**
- * Answers as the table does: rows up to a slot and before a key, by key descending, versions of a
- * key in any order.
+ * Answers like the table: rows up to a slot and before a key, by key descending, versions of a key
+ * in any order.
  */
 function table(rows: readonly Row[]): Store {
   const sorted = [...rows].sort((a, b) => compareEventKeys(keyOf(b), keyOf(a)))
@@ -55,11 +55,11 @@ function table(rows: readonly Row[]): Store {
       .filter((row) => before === null || compareEventKeys(keyOf(row), before) < 0)
       .slice(0, limit)
   }
-  // Nothing but `query` is asked.
+  // Only `query` is called.
   return { query: async (_sql: string, params?: QueryParams) => answer(params) } as unknown as Store
 }
 
-test('of the rows of a key the newest version counts, however many there are and wherever pages end', async (t) => {
+test('of the rows of a key the newest version counts, for any number of rows and any page boundary', async (t) => {
   const rows = fc.uniqueArray(aRow, {
     maxLength: 300,
     size: 'max',
@@ -95,7 +95,7 @@ test('of the rows of a key the newest version counts, however many there are and
 })
 
 let opened: Promise<TestStore> | undefined
-/** One store for the tests that need one; its parts are not merged. */
+/** One store for the tests that need one. Its parts are never merged. */
 function shared(): Promise<TestStore> {
   opened ??= openTestStore().then(async (found) => {
     await migrate(found.store)
@@ -107,7 +107,7 @@ function shared(): Promise<TestStore> {
 test.after.always(async () => (await opened)?.remove())
 
 test.serial(
-  'a page of a mint is right before any merge, also where a later decoding gave a swap another mint or took it back',
+  'a page of a mint is right before any merge, also if a redecode changed the mint of a swap or deleted it',
   async (t) => {
     const { store } = await shared()
     const stored = fc
@@ -165,7 +165,7 @@ test.serial(
 )
 
 test.serial(
-  'a page of a mint, and a page of all, read some granules in order and not the table',
+  'a page of a mint and a page of all mints read a few granules in order, not the table',
   async (t) => {
     const { store } = await shared()
     await store.command('TRUNCATE TABLE swaps')

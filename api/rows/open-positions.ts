@@ -1,12 +1,16 @@
 import type { Store } from '../../pipeline/store/store.ts'
-import type { HeldTokenRow } from '../items/held-token.ts'
-import type { HeldPositionRow } from '../items/holding.ts'
+import {
+  type HeldPositionRow,
+  type HeldTokenRow,
+  newestPositionWallet,
+  type PageOf,
+  type PositionVersion,
+  readOpenPositions,
+} from '../../pipeline/store/tables/positions.ts'
+import type { HeldRows } from '../items/held-rows.ts'
 import type { StoragePosition } from '../storage-position.ts'
-import type { HeldRows } from './held-rows.ts'
-import type { PositionChangeSet, PositionChanges, PositionVersion } from './position-changes.ts'
-import type { PageOf } from './position-rows.ts'
+import type { PositionChangeSet, PositionChanges } from './position-changes.ts'
 import { type OpenPosition, PositionTable } from './position-table.ts'
-import { SERVED_SUMS, SERVED_TIMES } from './served-columns.ts'
 import { SortedList } from './sorted-list.ts'
 
 /**
@@ -18,7 +22,7 @@ import { SortedList } from './sorted-list.ts'
  */
 export class OpenPositions {
   readonly #store: Store
-  readonly #news: PositionChanges
+  readonly #changes: PositionChanges
   readonly #position: Pick<StoragePosition, 'stored'>
   readonly #most: number
   #state: 'unread' | 'reading' | 'read' | 'too many' = 'unread'
@@ -36,15 +40,15 @@ export class OpenPositions {
 
   constructor(deps: {
     readonly store: Store
-    readonly news: PositionChanges
+    readonly changes: PositionChanges
     readonly position: Pick<StoragePosition, 'stored'>
     readonly most?: number
   }) {
     this.#store = deps.store
-    this.#news = deps.news
+    this.#changes = deps.changes
     this.#position = deps.position
     this.#most = deps.most ?? 1_000_000
-    this.#news.listen((news) => this.#take(news))
+    this.#changes.listen((changes) => this.#take(changes))
   }
 
   /**
@@ -52,8 +56,8 @@ export class OpenPositions {
    */
   async ready(): Promise<boolean> {
     if (this.#position.stored() === null) return false
-    await this.#news.refresh()
-    if (this.#state === 'unread' && !this.#news.isFlood) void this.read().catch(() => {})
+    await this.#changes.refresh()
+    if (this.#state === 'unread' && !this.#changes.isBurst) void this.read().catch(() => {})
     return this.#state === 'read'
   }
 
@@ -64,24 +68,23 @@ export class OpenPositions {
   async read(): Promise<void> {
     this.#state = 'reading'
     try {
-      // News from before what is read now are no harm.
-      await this.#news.refresh()
+      // Changes from before this read are harmless.
+      await this.#changes.refresh()
       this.#clear()
       const found: number[] = []
-      const [last] = await this.#store.query<{ wallet: number }>(LAST_WALLET)
-      for (let from = 0; from <= (last?.wallet ?? 0); from += WALLETS_AT_ONCE) {
-        const params = { from, to: from + WALLETS_AT_ONCE - 1 }
+      const last = await newestPositionWallet(this.#store)
+      for (let from = 0; from <= last; from += WALLETS_AT_ONCE) {
         const now = this.#position.stored()?.blockTime ?? 0
-        const rows = await this.#store.query<PositionVersion>(ALL, params)
+        const rows = await readOpenPositions(this.#store, from, from + WALLETS_AT_ONCE - 1)
         found.push(...this.#takeIn(rows, now).added)
         if (this.#isTooMuch()) return
       }
       await this.#positions.fill(found)
       await this.#tokens.fill([...this.#byMint.values()])
-      const news = this.#waiting.splice(0)
-      for (const { positions, stored } of news) this.#apply(positions, stored.blockTime)
+      const waiting = this.#waiting.splice(0)
+      for (const { positions, stored } of waiting) this.#apply(positions, stored.blockTime)
       if (!this.#isTooMuch())
-        this.#state = news.some(({ mints }) => mints === null) ? 'unread' : 'read'
+        this.#state = waiting.some(({ mints }) => mints === null) ? 'unread' : 'read'
     } catch (error) {
       this.#state = 'unread'
       this.#waiting = []
@@ -144,11 +147,11 @@ export class OpenPositions {
     return list
   }
 
-  #take(news: PositionChangeSet): void {
+  #take(changes: PositionChangeSet): void {
     if (this.#state === 'unread' || this.#state === 'too many') return
-    if (this.#state === 'reading') this.#waiting.push(news)
-    else if (news.mints === null) this.#state = 'unread'
-    else this.#apply(news.positions, news.stored.blockTime)
+    if (this.#state === 'reading') this.#waiting.push(changes)
+    else if (changes.mints === null) this.#state = 'unread'
+    else this.#apply(changes.positions, changes.stored.blockTime)
     if (this.#state === 'read') this.#isTooMuch()
   }
 
@@ -175,7 +178,7 @@ export class OpenPositions {
       [...before.values()].filter((token) => token !== undefined),
       [...before.keys()].flatMap((mint) => this.#byMint.get(mint) ?? []),
     )
-    // Not before: until now the lists had them.
+    // Last, because the lists had these rows until now.
     for (const place of removed) this.#table.remove(place)
   }
 
@@ -252,7 +255,7 @@ function openPosition(row: PositionVersion, version: number): OpenPosition | nul
   const { first_trade_time, last_trade_time } = row
   if (row.is_deleted !== 0 || first_trade_time === null || last_trade_time === null) return null
   if (BigInt(row.bought_amount) <= BigInt(row.sold_amount)) return null
-  // Not from spreads: see `infra/decisions/object-spreads.md`.
+  // Fields are written out: see `infra/decisions/object-spreads.md`.
   return {
     wallet: row.wallet,
     mint: row.mint,
@@ -309,9 +312,3 @@ function byText(a: string, b: string): number {
 }
 
 const WALLETS_AT_ONCE = 5
-
-const LAST_WALLET = 'SELECT max(wallet) AS wallet FROM positions'
-
-const ALL = `
-  SELECT wallet, mint, decimals, ${SERVED_SUMS}, ${SERVED_TIMES}, version, is_deleted
-  FROM positions FINAL WHERE wallet BETWEEN {from:UInt32} AND {to:UInt32} AND served_bought_amount > served_sold_amount LIMIT 1000000`

@@ -1,22 +1,13 @@
 import type { Store } from '../../pipeline/store/store.ts'
+import { newestBy } from '../../pipeline/store/tables/event-rows.ts'
+import { readWrittenMints } from '../../pipeline/store/tables/mints.ts'
+import {
+  type PositionVersion,
+  readWrittenPositions,
+  type WrittenPosition,
+} from '../../pipeline/store/tables/positions.ts'
 import type { StoragePosition, StoredSlot } from '../storage-position.ts'
 import { GO_BACK_EVERY_MS, GO_BACK_MS, type LookbackRead, LookbackWindow } from './look-back.ts'
-import { SERVED_SUMS, SERVED_TIMES } from './served-columns.ts'
-
-/** A stored version of a position. Integers of 64 bits and more are decimal strings. */
-export interface PositionVersion {
-  readonly wallet: number
-  readonly mint: string
-  readonly decimals: number
-  readonly bought_amount: string
-  readonly sold_amount: string
-  readonly bought_lamports: string
-  readonly sold_lamports: string
-  readonly first_trade_time: number | null
-  readonly last_trade_time: number | null
-  readonly version: string
-  readonly is_deleted: number
-}
 
 export interface PositionChangeSet {
   /** The newest version of each changed position. */
@@ -40,15 +31,15 @@ export class PositionChanges {
   readonly #store: Store
   readonly #position: Pick<StoragePosition, 'stored' | 'beforeMove'>
   readonly #now: () => number
-  readonly #listeners: ((news: PositionChangeSet) => void)[] = []
+  readonly #listeners: ((changes: PositionChangeSet) => void)[] = []
   #at: { readonly stored: StoredSlot | null; readonly askedAt: number } | null = null
   #done: Promise<void> = Promise.resolve()
   readonly #lookBack = new LookbackWindow()
-  /** Versions reported lately, by key, in two generations so that memory stays bounded. */
-  #told = new Map<string, string>()
-  #toldBefore = new Map<string, string>()
-  #turnedAt = 0
-  #isFlood = false
+  /** Recently reported versions, by key, in two generations so that memory stays bounded. */
+  #reported = new Map<string, string>()
+  #reportedBefore = new Map<string, string>()
+  #generationAt = 0
+  #isBurst = false
   /** Whether `refresh` was called since the last marker; else nothing is read ahead. */
   #isAsked = false
   #unsettled = new Map<string, PositionVersion>()
@@ -74,12 +65,12 @@ export class PositionChanges {
   }
 
   /** Whether a burst of writes is going on, so that changes are not reported one by one. */
-  get isFlood(): boolean {
-    return this.#isFlood
+  get isBurst(): boolean {
+    return this.#isBurst
   }
 
   /** Registers a listener of all later changes. */
-  listen(listener: (news: PositionChangeSet) => void): void {
+  listen(listener: (changes: PositionChangeSet) => void): void {
     this.#listeners.push(listener)
   }
 
@@ -114,8 +105,8 @@ export class PositionChanges {
     const look = this.#lookBack.next(this.#now())
     const { since } = look
     const [rows, facts] = await Promise.all([
-      this.#store.query<WrittenPicture>(NEWS, { since }),
-      this.#store.query<Fact>(FACTS, { since }),
+      readWrittenPositions(this.#store, since, MOST_CHANGES),
+      readWrittenMints(this.#store, since, MOST_CHANGES),
     ])
     return () => {
       this.#lookBack.took(look, rows)
@@ -129,86 +120,61 @@ export class PositionChanges {
     look: { goesBack, now },
     stored,
   }: {
-    readonly rows: readonly WrittenPicture[]
-    readonly facts: readonly Fact[]
+    readonly rows: readonly WrittenPosition[]
+    readonly facts: Awaited<ReturnType<typeof readWrittenMints>>
     readonly look: LookbackRead
     readonly stored: StoredSlot
   }): void {
-    const wasFlood = this.#isFlood
-    const isFlood = rows.length >= MOST_NEWS || facts.length >= MOST_NEWS
-    // It has ended when a long look back finds little again.
-    this.#isFlood = isFlood || (wasFlood && !goesBack)
-    if (isFlood || wasFlood) {
+    const wasBurst = this.#isBurst
+    const isBurst = rows.length >= MOST_CHANGES || facts.length >= MOST_CHANGES
+    // A burst has ended when a long look back finds few changes.
+    this.#isBurst = isBurst || (wasBurst && !goesBack)
+    if (isBurst || wasBurst) {
       this.#unsettled.clear()
-      this.#tell({ positions: [], mints: null, stored })
+      this.#report({ positions: [], mints: null, stored })
       return
     }
-    this.#turn(now)
-    const written = this.#notTold(rows, ({ wallet, mint }) => `${wallet} ${mint}`)
-    const news = new Map([...this.#unsettled, ...written])
-    const mints = new Set([...news.values()].map(({ mint }) => mint))
-    for (const mint of this.#notTold(facts, (fact) => fact.mint).keys()) mints.add(mint)
+    this.#startGeneration(now)
+    const written = this.#notReported(rows, ({ wallet, mint }) => `${wallet} ${mint}`)
+    const changed = new Map([...this.#unsettled, ...written])
+    const mints = new Set([...changed.values()].map(({ mint }) => mint))
+    for (const mint of this.#notReported(facts, (fact) => fact.mint).keys()) mints.add(mint)
     this.#unsettled = new Map(
-      [...news].filter(([, { last_trade_time }]) => (last_trade_time ?? 0) >= stored.blockTime),
+      [...changed].filter(([, { last_trade_time }]) => (last_trade_time ?? 0) >= stored.blockTime),
     )
-    this.#tell({ positions: [...news.values()], mints, stored })
+    this.#report({ positions: [...changed.values()], mints, stored })
   }
 
   /** Returns the newest row of each key, without those already reported. */
-  #notTold<R extends { readonly version: string }>(
+  #notReported<R extends { readonly version: string }>(
     rows: readonly R[],
     keyOf: (row: R) => string,
   ): Map<string, R> {
-    const newest = new Map<string, R>()
-    for (const row of rows) {
-      const key = keyOf(row)
-      const known = newest.get(key)
-      if (known === undefined || BigInt(row.version) > BigInt(known.version)) newest.set(key, row)
-    }
+    const newest = newestBy(rows, keyOf)
     for (const [key, { version }] of newest) if (!this.#isNew(key, version)) newest.delete(key)
     return newest
   }
 
   #isNew(key: string, version: string): boolean {
-    if ((this.#told.get(key) ?? this.#toldBefore.get(key)) === version) return false
-    this.#told.set(key, version)
+    if ((this.#reported.get(key) ?? this.#reportedBefore.get(key)) === version) return false
+    this.#reported.set(key, version)
     return true
   }
 
   /** Starts a new generation. A generation lasts longer than the longest overlap. */
-  #turn(now: number): void {
-    if (now - this.#turnedAt < GO_BACK_MS + GO_BACK_EVERY_MS) return
-    this.#turnedAt = now
-    this.#toldBefore = this.#told
-    this.#told = new Map()
+  #startGeneration(now: number): void {
+    if (now - this.#generationAt < GO_BACK_MS + GO_BACK_EVERY_MS) return
+    this.#generationAt = now
+    this.#reportedBefore = this.#reported
+    this.#reported = new Map()
   }
 
-  #tell(news: PositionChangeSet): void {
-    if (news.mints?.size === 0) return
-    for (const listener of this.#listeners) listener(news)
+  #report(changes: PositionChangeSet): void {
+    if (changes.mints?.size === 0) return
+    for (const listener of this.#listeners) listener(changes)
   }
-}
-
-interface WrittenPicture extends PositionVersion {
-  readonly written_ms: string
-}
-
-interface Fact {
-  readonly mint: string
-  readonly version: string
 }
 
 const MAX_AGE_MS = 5000
 /** More rows than this are a burst: some 600 swaps a second. */
-const MOST_NEWS = 20_000
-
-// Index `news` passes over parts and granules without any.
-const NEWS = `
-  SELECT wallet, mint, decimals, ${SERVED_SUMS}, ${SERVED_TIMES}, version,
-    is_deleted, toUnixTimestamp64Milli(inserted_at) AS written_ms
-  FROM positions WHERE inserted_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC') LIMIT ${MOST_NEWS} SETTINGS max_threads = 1`
-
-// Likewise.
-const FACTS = `
-  SELECT mint, version FROM mints WHERE inserted_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
-  LIMIT ${MOST_NEWS} SETTINGS max_threads = 1`
+const MOST_CHANGES = 20_000

@@ -17,10 +17,10 @@ const aPosition: fc.Arbitrary<OpenPosition> = fc.record({
   last_trade_time: fc.oneof(u32, fc.nat({ max: 2 })),
   version: fc.nat({ max: Number.MAX_SAFE_INTEGER }),
 })
-/** Puts a position in, or takes out the one that came so many before. */
+/** Adds a position, or removes the one that was added so many steps before. */
 const steps = fc.array(fc.oneof(aPosition, aPosition, fc.nat({ max: 9 })), { maxLength: 60 })
 
-test('a position is at its place as it was put in, whatever comes and goes', (t) => {
+test('a position keeps its row and its values while others are added and removed', (t) => {
   fc.assert(
     fc.property(steps, fc.constantFrom(0, 2000), (some, before) => {
       const table = new PositionTable()

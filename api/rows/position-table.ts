@@ -1,4 +1,4 @@
-import type { HeldPositionRow } from '../items/holding.ts'
+import type { HeldPositionRow } from '../../pipeline/store/tables/positions.ts'
 
 /** An open position. The highest version counts. */
 export interface OpenPosition extends HeldPositionRow {
@@ -105,7 +105,7 @@ export class PositionTable {
   #setSum(place: number, index: number, text: string): void {
     const sum = BigInt(text)
     const word = place * WORDS + 2 * index
-    this.#sums[word] = sum // cut to 64 bits, a negative one in two's complement
+    this.#sums[word] = sum // truncated to 64 bits; negative sums are two's complement
     this.#sums[word + 1] = sum >> 64n
   }
 

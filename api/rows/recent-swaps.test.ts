@@ -4,11 +4,11 @@ import { type EventKey, eventKeyText } from '../../pipeline/domain/event-key.ts'
 import type { Row, Store } from '../../pipeline/store/store.ts'
 import type { PrepareMove, StoredSlot } from '../storage-position.ts'
 import { openStore, type TestStore } from '../testing/open-stores.ts'
-import { swapRow } from '../testing/rows.ts'
+import { aSwapRow } from '../testing/rows.ts'
 import { RecentSwaps, readSwapsPage } from './recent-swaps.ts'
 
 /*
- * What is kept of the newest swaps from one marker to the next, over a real store.
+ * The read model of the newest swaps across markers, over a real store.
  */
 
 const EPOCH = 7
@@ -23,9 +23,9 @@ test.beforeEach(async () => {
   await store.command('TRUNCATE TABLE swaps')
   await store.command('TRUNCATE TABLE late_swaps')
 })
-test.after.always(() => opened.drop())
+test.after.always(() => opened.remove())
 
-/** Recent swaps, read as of slot 10 of a storage whose marker the test moves. */
+/** A read model as of slot 10, over storage with a marker that the test moves. */
 async function readAt10(most: number) {
   let stored: StoredSlot = { slot: 10, blockTime: 0 }
   let clock = 0
@@ -53,7 +53,7 @@ async function readAt10(most: number) {
   }
 }
 
-/** The place among the late ones of a swap that came when slot `passed` had passed. */
+/** The row of `late_swaps` for a swap that was sent after slot `passed`. */
 const latePlace = (row: Row, passed: number, offset: number): Row => ({
   epoch: EPOCH,
   passed_slot: passed,
@@ -68,14 +68,14 @@ const latePlace = (row: Row, passed: number, offset: number): Row => ({
 const small = (max: number) => fc.nat({ max })
 const aWrite = fc.record({
   kind: fc.constantFrom('live', 'live', 'late', 'history', 'corrected', 'deleted', 'stored again'),
-  /** How far back in slots; of what is corrected, in swaps. */
+  /** How far back: in slots, or for corrections in swaps. */
   back: small(8),
   wallet: fc.integer({ min: 1, max: 3 }),
 })
 const steps = fc.array(fc.array(aWrite, { maxLength: 6 }), { minLength: 4, maxLength: 8 })
 
 test.serial(
-  'a page from memory is the page from the store, whatever is written between markers',
+  'a page from memory equals the page from the store, whatever is written between markers',
   async (t) => {
     let [fromMemory, asked] = [0, 0]
     await fc.assert(
@@ -103,7 +103,7 @@ test.serial(
               continue
             }
             const slot = kind === 'live' ? head : Math.max(1, head - 1 - back)
-            const row = swapRow(slot, { wallet, tx_index: known.length })
+            const row = aSwapRow(slot, { wallet, tx_index: known.length })
             if (kind === 'late') places.push(latePlace(row, head - 1 + (back % 2), offset++))
             rows.push({ ...row, late: LATE[kind] })
             known.push(row)
@@ -143,25 +143,25 @@ test.serial(
 const LATE = { live: 'no', late: 'stream', history: 'backfill' } as const
 
 test.serial(
-  'what a marker has passed is there however long ago it was dated, late swaps too',
+  'swaps that the marker has passed are served whatever their timestamp, late swaps too',
   async (t) => {
-    await store.insert('swaps', [swapRow(1), swapRow(9)])
+    await store.insert('swaps', [aSwapRow(1), aSwapRow(9)])
     const { recent, moveTo, wait } = await readAt10(100)
     const slots = async () => (await recent.page(null, 9))?.swaps.map(({ slot }) => slot)
     t.deepEqual(await slots(), [9, 1])
     const longAgo = { inserted_at: '2020-01-01 00:00:00.000' }
-    const late = swapRow(5, { ...longAgo, late: 'stream' })
+    const late = aSwapRow(5, { ...longAgo, late: 'stream' })
     await store.insert('late_swaps', [latePlace(late, 10, 0)])
-    await store.insert('swaps', [late, swapRow(11, longAgo)])
+    await store.insert('swaps', [late, aSwapRow(11, longAgo)])
     await moveTo(11)
     t.deepEqual(await slots(), [11, 9, 5, 1])
-    // Nobody asks for a while: whoever asks again waits for what came since.
+    // No page is read for a while; the next one waits for the changes since.
     await moveTo(12)
-    await store.insert('swaps', [swapRow(13)])
+    await store.insert('swaps', [aSwapRow(13)])
     await moveTo(13)
     t.deepEqual(await slots(), [13, 11, 9, 5, 1])
-    // No marker moves, and history is fetched.
-    await store.insert('swaps', [swapRow(3, { late: 'backfill' })])
+    // The marker does not move while history is backfilled.
+    await store.insert('swaps', [aSwapRow(3, { late: 'backfill' })])
     t.deepEqual(await slots(), [13, 11, 9, 5, 1])
     wait(5000)
     t.deepEqual(await slots(), [13, 11, 9, 5, 3, 1])
@@ -169,11 +169,11 @@ test.serial(
 )
 
 test.serial(
-  'of a new swap that is stored several times the newest version counts, whatever order they came in',
+  'of several stored versions of a new swap the newest counts, in any order of writes',
   async (t) => {
     const { recent, moveTo, fromStore } = await readAt10(100)
     for (const version of ['2', '3', '1']) {
-      await store.insert('swaps', [swapRow(11, { version }), swapRow(12, { version })])
+      await store.insert('swaps', [aSwapRow(11, { version }), aSwapRow(12, { version })])
     }
     await moveTo(12)
     const page = await recent.page(null, 9)
@@ -186,7 +186,7 @@ test.serial(
   },
 )
 
-test.serial('while very much is written at once the store is asked', async (t) => {
+test.serial('during a burst of writes the store is queried', async (t) => {
   const { recent, moveTo } = await readAt10(100)
   t.deepEqual((await recent.page(null, 9))?.swaps, [])
   await store.command(`
@@ -200,5 +200,5 @@ test.serial('while very much is written at once the store is asked', async (t) =
   t.deepEqual(await places(null, 1), [[11, 29_999]])
   const [last] = (await recent.page(null, 100))?.swaps.slice(-1) ?? []
   t.is(last?.txIndex, 29_900)
-  t.is(await recent.page(last ?? null, 1), null, 'older than what is kept')
+  t.is(await recent.page(last ?? null, 1), null, 'older than the model keeps')
 })

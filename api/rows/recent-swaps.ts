@@ -1,25 +1,20 @@
 import { compareEventKeys, type EventKey, eventKeyText } from '../../pipeline/domain/event-key.ts'
 import type { Store } from '../../pipeline/store/store.ts'
+import { newestVersions } from '../../pipeline/store/tables/event-rows.ts'
+import { type LateRow, readLate } from '../../pipeline/store/tables/late-swaps.ts'
+import {
+  readSwapRows,
+  readWrittenRows,
+  type StoredSwap,
+  type SwapRow,
+  swapOfRow,
+} from '../../pipeline/store/tables/swaps.ts'
 import { hasCome, lateBefore } from '../cursor.ts'
 import type { StoragePosition, StoredSlot } from '../storage-position.ts'
-import {
-  keyOf,
-  type LateKeys,
-  type LateRow,
-  readLate,
-  readLateKeys,
-  readRowsOf,
-} from './feed-rows.ts'
+import { type LateKeys, readLateKeys } from './feed-rows.ts'
 import { GO_BACK_MS, LookbackWindow } from './look-back.ts'
 import { readNewestSwaps } from './newest-swaps.ts'
 import { SortedList } from './sorted-list.ts'
-import {
-  newestVersions,
-  type StoredSwap,
-  SWAP_COLUMNS,
-  type SwapRow,
-  swapOfRow,
-} from './swap-row.ts'
 
 /** A page of swaps of all wallets, newest first, and its position. */
 export interface SwapsPage {
@@ -48,7 +43,7 @@ export class RecentSwaps {
   readonly #most: number
   readonly #now: () => number
   #isRead = false
-  /** Oldest first: every swap from `#from` (null: from the first stored one) up to slot `#slot`. */
+  /** Oldest first: all swaps from `#from` (null: the first stored one) up to slot `#slot`. */
   #swaps = new SortedList<StoredSwap>(compareEventKeys)
   #from: EventKey | null = null
   #slot = 0
@@ -63,7 +58,7 @@ export class RecentSwaps {
   constructor(deps: {
     readonly store: Store
     readonly position: Pick<StoragePosition, 'stored' | 'beforeMove'>
-    /** Epoch of the log that late swaps came by. */
+    /** Epoch of the log that late swaps came from. */
     readonly epoch: number
     readonly most?: number
     readonly now?: () => number
@@ -140,30 +135,27 @@ export class RecentSwaps {
   async #follow(next: StoredSlot): Promise<() => void> {
     const now = this.#now()
     const look = this.#lookBack.next(now)
-    const rows = await this.#store.query<NewsRow>(NEWS, {
-      from: this.#from?.slot ?? 0,
-      last: this.#slot,
-      next: next.slot,
-      since: look.since,
-    })
-    const isNew = ({ slot }: NewsRow) => Number(slot) > this.#slot
-    // After the swaps: whoever sees a late one stored sees its place.
+    const from = this.#from?.slot ?? 0
+    const bounds = { from, last: this.#slot, next: next.slot, since: look.since }
+    const rows = await readWrittenRows(this.#store, bounds, MOST_CHANGES)
+    const isNew = ({ slot }: SwapRow) => Number(slot) > this.#slot
+    // After the swaps, so that the position of every stored late swap is found.
     const { late, settled } = await this.#readLate(next)
     const changed = this.#unlike(rows.filter((row) => !isNew(row)))
     const others = new Map([...changed, ...settled].map((key) => [eventKeyText(key), key]))
-    const isFlood = rows.length >= MOST_NEWS || others.size >= MOST_OTHERS
-    // An old version may have been stored once more: of all versions of a key, the newest counts.
-    const found = isFlood ? [] : await readRowsOf(this.#store, [...others.values()])
+    const isBurst = rows.length >= MOST_CHANGES || others.size >= MOST_OTHERS
+    // An old version may have been stored again. Of all versions of a key, the newest counts.
+    const found = isBurst ? [] : await readSwapRows(this.#store, [...others.values()])
     return () => {
       if (!this.#isRead || next.slot < this.#slot) return
-      if (isFlood) {
+      if (isBurst) {
         this.#isRead = false
         this.#swaps.keepLast(0)
-        // Much since long ago is no flood: it is read anew.
+        // Many changes over a long time are not a burst: the model is read again.
         if (now - this.#followedAt < GO_BACK_MS) this.#notBefore = now + GO_BACK_MS
         return
       }
-      this.#take([...newestVersions(rows.filter(isNew).sort(byKey)), ...found])
+      this.#take([...newestVersions(rows.filter(isNew)), ...found])
       this.#lookBack.took(look, rows)
       this.#followedAt = now
       this.#slot = next.slot
@@ -195,7 +187,7 @@ export class RecentSwaps {
   }
 
   /** Returns the keys of rows that differ from the known swaps. */
-  #unlike(rows: readonly NewsRow[]): EventKey[] {
+  #unlike(rows: readonly SwapRow[]): EventKey[] {
     return rows.flatMap((row) => {
       const swap = swapOfRow(row)
       const known = this.#at(swap)
@@ -257,24 +249,10 @@ export async function readSwapsPage(
   return { swaps, slot, newest, late: await readLateKeys(store, lateBefore(epoch, slot)) }
 }
 
-interface NewsRow extends SwapRow {
-  readonly written_ms: string
-}
-
 const ROWS_AT_ONCE = 2000
 /** A read model older than this is updated even if the marker has not moved. */
 const MAX_AGE_MS = 5000
 /** More rows than this are a burst: some 1,000 swaps a second. */
-const MOST_NEWS = 30_000
+const MOST_CHANGES = 30_000
 /** Largest number of late, backfilled and corrected swaps of one update. */
 const MOST_OTHERS = 2000
-
-const byKey = (a: NewsRow, b: NewsRow) => compareEventKeys(keyOf(a), keyOf(b))
-
-// One statement: two, or `UNION ALL`, take twice as long. It reads the end of the table, as many
-// rows as are kept, so that indexes have nothing to pass over. In order it takes a third longer.
-const NEWS = `
-  SELECT ${SWAP_COLUMNS}, toUnixTimestamp64Milli(inserted_at) AS written_ms FROM swaps
-  WHERE slot >= {from:UInt64} AND slot <= {next:UInt64}
-    AND (slot > {last:UInt64} OR inserted_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC'))
-  LIMIT ${MOST_NEWS} SETTINGS max_threads = 1, use_skip_indexes = 0, optimize_use_projections = 0`

@@ -88,6 +88,6 @@ function merged<T>(a: readonly T[], b: readonly T[], compare: (a: T, b: T) => nu
     }
     all.push(item)
   }
-  for (; at < b.length; at++) all.push(b[at] as T) // within the list
+  for (; at < b.length; at++) all.push(b[at] as T) // within bounds
   return all
 }

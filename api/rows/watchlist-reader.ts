@@ -1,10 +1,10 @@
+import type { Store } from '../../pipeline/store/store.ts'
+import { readNewestTick } from '../../pipeline/store/tables/progress.ts'
 import {
-  readNewestTick,
   readWatchlist,
   readWatchlistChanges,
   type WatchlistRow,
-} from '../../pipeline/store/read-watchlist.ts'
-import type { Store } from '../../pipeline/store/store.ts'
+} from '../../pipeline/store/tables/watchlist.ts'
 
 /** The watchlist as of a tick; `at` is null before the first tick. */
 export interface Watchlist {
@@ -40,7 +40,7 @@ export function createWatchlistReader(store: Store, now: () => number = Date.now
 
   async function rowsAt(at: number): Promise<readonly WatchlistRow[]> {
     const { at: before, rows } = known
-    // A tick before the known one: somebody has computed the past anew.
+    // A tick before the known one: the past was computed again.
     if (before === null || at < before || at - before > MOST_BEHIND_SECONDS)
       return readWatchlist(store, at)
     const byMint = new Map(rows.map((row) => [row.mint, row]))

@@ -7,7 +7,7 @@ import {
   lateAfter,
   lateBefore,
 } from '../cursor.ts'
-import { type Filter, matches } from './filter.ts'
+import { type Filter, matches } from '../rows/filter.ts'
 import { frameText } from './frame.ts'
 import type { CatchUpStep } from './history-page.ts'
 import { tradeText } from './protocol.ts'

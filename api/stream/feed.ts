@@ -8,12 +8,12 @@ import type { Logger } from '../../pipeline/runtime/logger.ts'
 import type { OnStage } from '../../pipeline/runtime/slot-stage.ts'
 import type { Registry } from '../../pipeline/runtime/telemetry.ts'
 import type { Store } from '../../pipeline/store/store.ts'
-import type { Feed } from '../api.ts'
 import { type AccountChannel, createMemoryChannel } from '../channel/account-channel.ts'
 import type { Account } from '../credits/meter.ts'
 import type { CursorCodec } from '../cursor.ts'
 import { type PublishedSwap, tradeItem } from '../items/trade.ts'
-import type { Upgrade, Viewer } from '../middleware/upgrade.ts'
+import type { Upgrade, UpgradeHandler, Viewer } from '../middleware/upgrade.ts'
+import type { FeedStatus } from '../resources/status.ts'
 import type { StoragePosition } from '../storage-position.ts'
 import { ConnectionRegistry } from './connection-registry.ts'
 import {
@@ -35,6 +35,28 @@ import { createUpgradeServer, refuseUpgrade } from './upgrade-server.ts'
 import { ViewConnection } from './view-connection.ts'
 import { ViewRelay } from './view-relay.ts'
 import { createViewSource, type ViewSource } from './view-rows.ts'
+
+/** The feed as the API uses it: `GET /ws` (rules of section F). */
+export interface Feed extends UpgradeHandler, FeedStatus {
+  /**
+   * Rebuilds the window of the last minutes from the log. Older trades are read from the store, up
+   * to the storage marker; pages for one account are read from `storeOf(account)`.
+   */
+  start(
+    storage: Pick<StoragePosition, 'walletCount' | 'stored'>,
+    store: Store,
+    storeOf?: (account: string) => Store,
+  ): Promise<void>
+  /** Closes the account's connections to this process, with the reason. */
+  endAll(account: string, reason: 'key_rotated' | 'superseded'): void
+  /** Closes the connections whose dashboard token is no longer valid. */
+  checkTokens(): void
+  /**
+   * Asks every client to reconnect, closes its connection and charges its use; takes at most
+   * `graceMs`.
+   */
+  stop(graceMs: number): Promise<void>
+}
 
 /** What the feed works with. */
 export interface FeedDeps {

@@ -1,5 +1,7 @@
 import { compareEventKeys, type EventKey, eventKeyText } from '../../pipeline/domain/event-key.ts'
 import type { Store } from '../../pipeline/store/store.ts'
+import { readLate } from '../../pipeline/store/tables/late-swaps.ts'
+import type { StoredSwap } from '../../pipeline/store/tables/swaps.ts'
 import {
   type CursorCodec,
   endOfSlot,
@@ -9,10 +11,9 @@ import {
   lateAfter,
   lateBefore,
 } from '../cursor.ts'
-import { readLate, readLateKeys, readStoredSwaps, readSwapsOf } from '../rows/feed-rows.ts'
-import type { StoredSwap } from '../rows/swap-row.ts'
+import { readLateKeys, readStoredSwaps, readSwapsOf } from '../rows/feed-rows.ts'
+import { type Filter, matches } from '../rows/filter.ts'
 import type { StoredSlot } from '../storage-position.ts'
-import { type Filter, matches } from './filter.ts'
 import { frameText } from './frame.ts'
 import { gapText, tradeText } from './protocol.ts'
 import { createRetention, type Retention } from './retention.ts'

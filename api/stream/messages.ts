@@ -40,34 +40,34 @@ const Mints = z
   .array(z.string().regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/))
   .min(1)
   .max(100)
-const Cursor = z.string().describe('Opaque position; give it as `after` to go on from there')
+const Cursor = z.string().describe('Opaque position; send it as `after` to resume from there')
 
 /** Subscribes to channels, or replaces the subscription. Other fields are ignored. */
 export const SubscribeMessage = z
   .object({
     action: z.literal('subscribe'),
     channels: Channels,
-    wallets: Aliases.optional().describe('Trades of these wallets alone; only with `trades`'),
-    mints: Mints.optional().describe('What is said of these tokens alone'),
+    wallets: Aliases.optional().describe('Only trades of these wallets; only with `trades`'),
+    mints: Mints.optional().describe('Only messages about these tokens'),
     after: Cursor.optional().describe(
-      'The `id` of the last message received; for `trades` also `X-Head-Cursor` or `next_cursor` of `GET /trades`: what matches and came after it is sent first',
+      'The `id` of the last message received; for `trades` also `X-Head-Cursor` or `next_cursor` of `GET /trades`. Matching messages after it are sent first',
     ),
   })
   .meta({
     id: 'Subscribe',
     description:
-      'Asks for `trades` (with an API key), or for `watchlist` and `signals` (with a dashboard token), or replaces the filter',
+      'Subscribes to `trades` (API key), or to `watchlist` and `signals` (dashboard token), or replaces the filter',
   })
 
 /** Ends the subscription to channels. */
 export const UnsubscribeMessage = z
   .object({ action: z.literal('unsubscribe'), channels: Channels })
-  .meta({ id: 'Unsubscribe', description: 'Ends what was subscribed to' })
+  .meta({ id: 'Unsubscribe', description: 'Ends a subscription' })
 
 /** Asks for a `pong` message. */
 export const PingMessage = z
   .object({ action: z.literal('ping') })
-  .meta({ id: 'Ping', description: 'Asks for a `pong`' })
+  .meta({ id: 'Ping', description: 'Requests a `pong`' })
 
 /**
  * Schemas of what a client may send (rule F2): JSON text of at most 4096 bytes. They document the
@@ -83,11 +83,13 @@ export type ClientText = z.infer<typeof ClientText>
 export const TradeMessage = z
   .strictObject({
     channel: z.literal('trades'),
-    id: Cursor.describe('Position after this message; give the last one received as `after`'),
+    id: Cursor.describe(
+      'Position after this message; send the last one received as `after` to resume',
+    ),
     late: z
       .literal(true)
       .optional()
-      .describe('It belongs before trades that were sent already; `id` keeps the newest position'),
+      .describe('The trade belongs before trades already sent; `id` keeps the newest position'),
     data: TradeItem,
   })
   .meta({ id: 'TradeMessage', description: 'A trade; costs 1 credit' })
@@ -99,21 +101,19 @@ export type TradeMessage = z.infer<typeof TradeMessage>
 export const WatchlistMessage = z
   .strictObject({
     channel: z.literal('watchlist'),
-    id: Cursor.describe('Position after this message; give the last one received as `after`'),
+    id: Cursor.describe(
+      'Position after this message; send the last one received as `after` to resume',
+    ),
     snapshot: z
       .literal(true)
       .optional()
-      .describe('It is part of the list as it stood when the subscription began'),
-    event: z
-      .enum(['entered', 'changed'])
-      .optional()
-      .describe('What happened to it; not in a snapshot'),
+      .describe('The token is part of the snapshot at the start of the subscription'),
+    event: z.enum(['entered', 'changed']).optional().describe('What changed; absent in a snapshot'),
     data: WatchlistItem,
   })
   .meta({
     id: 'WatchlistMessage',
-    description:
-      'A token on the trending watchlist, as `GET /me/watchlists/trending` gives it; free',
+    description: 'A token on the trending watchlist, as in `GET /me/watchlists/trending`; free',
   })
 
 /** A token left the trending watchlist (rule G1). */
@@ -130,28 +130,32 @@ export const LeftMessage = z
 export const SignalMessage = z
   .strictObject({
     channel: z.literal('signals'),
-    id: Cursor.describe('Position after this message; give the last one received as `after`'),
+    id: Cursor.describe(
+      'Position after this message; send the last one received as `after` to resume',
+    ),
     snapshot: z
       .literal(true)
       .optional()
-      .describe('It had fired when the subscription began; the newest ones come, oldest first'),
+      .describe(
+        'The signal is part of the snapshot at the start of the subscription, oldest first',
+      ),
     data: SignalItem,
   })
   .meta({
     id: 'SignalMessage',
-    description: 'A filter strategy fired, as `GET /me/signals/filter` gives it; free',
+    description: 'A signal of a filter strategy, as in `GET /me/signals/filter`; free',
   })
 
 /** The snapshot of a subscription is complete; changes follow. */
 export const SnapshotCompleteMessage = z
   .strictObject({
     type: z.literal('snapshot_complete'),
-    cursor: Cursor.describe('Position after the snapshot; what follows are changes'),
+    cursor: Cursor.describe('Position after the snapshot; changes follow'),
   })
   .meta({
     id: 'SnapshotComplete',
     description:
-      'Every message of the snapshot of `watchlist` and `signals` was sent: what is not in it is not on the list',
+      'The end of the snapshot of `watchlist` and `signals`: a token that was not in it is not on the list',
   })
 
 /** Confirms a subscription. */
@@ -162,32 +166,32 @@ export const SubscribedMessage = z
     wallets: z.array(z.string()).nullable(),
     mints: z.array(z.string()).nullable(),
     cursor: Cursor.describe(
-      'The newest position passed; of `watchlist` and `signals` the one where what follows begins',
+      'The newest position; for `watchlist` and `signals` the position where messages start',
     ),
   })
-  .meta({ id: 'Subscribed', description: 'A subscribe was taken; null for a filter not given' })
+  .meta({ id: 'Subscribed', description: 'A subscription started; null for an absent filter' })
 
 /** Confirms the end of a subscription. */
 export const UnsubscribedMessage = z
   .strictObject({ type: z.literal('unsubscribed'), channels: z.array(Channel) })
-  .meta({ id: 'Unsubscribed', description: 'An unsubscribe was taken' })
+  .meta({ id: 'Unsubscribed', description: 'A subscription ended' })
 
 /** Trades before `oldest` are not on the feed. */
 export const GapMessage = z
   .strictObject({
     type: z.literal('gap'),
-    oldest: Cursor.describe('What follows starts after this position'),
+    oldest: Cursor.describe('Messages continue after this position'),
   })
   .meta({
     id: 'Gap',
     description:
-      'Trades before `oldest` are out of reach of the feed; `GET /trades` may have them. On `watchlist` and `signals` a snapshot follows',
+      'Trades before `oldest` are not available on the feed; `GET /trades` may have them. On `watchlist` and `signals` a snapshot follows',
   })
 
 /** Warns once that a tenth of the balance at connect is left (rule F5). */
 export const BalanceLowMessage = z
   .strictObject({ type: z.literal('balance_low'), balance_credits: z.int() })
-  .meta({ id: 'BalanceLow', description: 'A tenth of the balance at connect is left; told once' })
+  .meta({ id: 'BalanceLow', description: 'A tenth of the balance at connect is left; sent once' })
 
 /** Answers a bad message. */
 export const ErrorMessage = z
@@ -195,7 +199,7 @@ export const ErrorMessage = z
   .meta({
     id: 'Error',
     description:
-      'A bad message; the connection stays, three in a row end it (1008). `rate_limited`: more messages and protocol pings in a minute than a connection may send; the connection ends (1008), come back with `after`',
+      'A bad message. The connection stays open; three bad messages in a row close it (1008). `rate_limited`: more messages and protocol pings in a minute than allowed; the connection is closed (1008), reconnect with `after`',
   })
 
 /** Answers a `ping` message. */

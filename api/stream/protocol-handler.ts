@@ -123,7 +123,7 @@ export class ProtocolHandler<Position> {
       this.#messages = 0
     }
     if (++this.#messages <= perMinute) return
-    this.#sendError('rate_limited', `A connection takes at most ${perMinute} messages a minute.`)
+    this.#sendError('rate_limited', `A connection may send at most ${perMinute} messages a minute.`)
     this.end('too_many_messages')
   }
 

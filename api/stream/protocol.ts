@@ -62,7 +62,7 @@ export function readMessage<Position>(
   if (!aliases.success)
     return bad('invalid_parameter', 'wallets: expected a list of 1 to 100 aliases.')
   if (aliases.data !== undefined && deps.access === 'session')
-    return bad('invalid_parameter', 'wallets: only trades are told by wallet.')
+    return bad('invalid_parameter', 'wallets: only the channel trades has this filter.')
   const addresses = Filter.safeParse(mints)
   if (!addresses.success || addresses.data?.some((mint) => parseAddress(mint) === null))
     return bad('invalid_parameter', 'mints: expected a list of 1 to 100 token addresses.')
@@ -71,7 +71,7 @@ export function readMessage<Position>(
     return wallet === null || !deps.isTracked(wallet)
   }
   if (aliases.data?.some(isUnknown))
-    return bad('wallet_not_found', 'wallets: an alias is not that of a tracked wallet.')
+    return bad('wallet_not_found', 'wallets: no tracked wallet has one of the aliases.')
   const position = typeof after === 'string' ? deps.decodeCursor(after) : null
   if (after !== undefined && position === null)
     return bad('invalid_cursor', ACCESS[deps.access].cursor)
@@ -87,12 +87,12 @@ export function readMessage<Position>(
 const ACCESS: Readonly<Record<Access, AccessRules>> = {
   key: {
     channels: ['trades'],
-    refusal: 'An API key has the channel trades alone.',
+    refusal: 'An API key has access to the channel trades only.',
     cursor: 'after: not a cursor of this feed or of GET /trades.',
   },
   session: {
     channels: VIEW_CHANNELS,
-    refusal: 'A dashboard token has the channels watchlist and signals alone.',
+    refusal: 'A dashboard token has access to the channels watchlist and signals only.',
     cursor: 'after: not a cursor of the channels watchlist and signals.',
   },
 }

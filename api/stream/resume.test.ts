@@ -5,8 +5,8 @@ import { compareEventKeys, type EventKey, eventKeyText } from '../../pipeline/do
 import { createMemoryLog } from '../../pipeline/log/memory.ts'
 import { createLogger } from '../../pipeline/runtime/logger.ts'
 import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
-import { readStorageMarker } from '../../pipeline/store/read-storage-marker.ts'
 import type { Store } from '../../pipeline/store/store.ts'
+import { readStorageMarker } from '../../pipeline/store/tables/progress.ts'
 import { startFold } from '../../pipeline/workers/fold/fold.ts'
 import { lateBefore } from '../cursor.ts'
 import { tradeItem } from '../items/trade.ts'
@@ -19,7 +19,7 @@ let opened: TestStore
 test.before(async () => {
   opened = await openEmbeddedStore()
 })
-test.after.always(() => opened.drop())
+test.after.always(() => opened.remove())
 
 const logger = createLogger('silent')
 const PARTITIONS = 3

@@ -3,7 +3,7 @@ import type { EventKey } from '../../pipeline/domain/event-key.ts'
 import { endOfSlot, type LatePosition, lateBefore } from '../cursor.ts'
 import { aMarker, aSwap } from '../testing/a-swap.ts'
 import { openEmbeddedStore, type TestStore } from '../testing/open-stores.ts'
-import { markStored, swapRow } from '../testing/rows.ts'
+import { aSwapRow, markStored } from '../testing/rows.ts'
 import { type FeedClient, fund, startFeed } from '../testing/start-feed.ts'
 
 /*
@@ -15,7 +15,7 @@ let opened: TestStore
 test.before(async () => {
   opened = await openEmbeddedStore()
 })
-test.after.always(() => opened.drop())
+test.after.always(() => opened.remove())
 
 const STORED = 200_000
 const TOO_OLD = [10, 50_000, STORED - 86_401]
@@ -27,14 +27,14 @@ const LATE_PASSED = 199_000
 const keyAt = (slot: number): EventKey => ({ slot, txIndex: 0, wallet: 1, eventIndex: 0 })
 const timesOf = (messages: readonly unknown[]) =>
   messages.map((message) => (message as { data?: { block_time: number } }).data?.block_time)
-const timeAt = (slot: number) => swapRow(slot).block_time
+const timeAt = (slot: number) => aSwapRow(slot).block_time
 
 test('a client that resumes after the retention gets a gap, then every trade since it, then live trades', async (t) => {
   const { store } = opened
   await store.insert(
     'swaps',
     [...TOO_OLD, ...YOUNG].map((slot) =>
-      swapRow(slot, { late: LATE.includes(slot) ? 'stream' : 'no' }),
+      aSwapRow(slot, { late: LATE.includes(slot) ? 'stream' : 'no' }),
     ),
   )
   await store.insert(
@@ -98,7 +98,7 @@ test('a client that resumes after the retention gets a gap, then every trade sin
   const newestSwap = aSwap({ slot: stored, blockTime: Number(timeAt(stored)) })
   await service.log.appendSlot({ marker: aMarker(stored, STORED + 1), records: [newestSwap] })
   t.deepEqual(timesOf(await client.take(1)), [timeAt(stored)])
-  await store.insert('swaps', [swapRow(STORED + 1), swapRow(stored)])
+  await store.insert('swaps', [aSwapRow(STORED + 1), aSwapRow(stored)])
   await markStored(store, stored)
   const [gap, ...rest] = await resume(client, cursor(keyAt(150_000), null), 2)
   t.deepEqual(gap, { type: 'gap', oldest: cursor(endOfSlot(STORED + 1)) })

@@ -1,4 +1,5 @@
 import type { Store } from '../../pipeline/store/store.ts'
+import { readFirstSwap } from '../../pipeline/store/tables/swaps.ts'
 import type { StoredSlot } from '../storage-position.ts'
 
 /** How far back the feed goes (rule F4). */
@@ -17,15 +18,15 @@ export function createRetention(store: Store, hours: number): Retention {
 
   async function find(stored: StoredSlot): Promise<number | null> {
     const cutoff = stored.blockTime - hours * 3600
-    const [oldest] = await store.query<SwapTime>(FIRST, { from: 0 })
-    if (oldest === undefined || oldest.block_time >= cutoff) return null
+    const oldest = await readFirstSwap(store, 0)
+    if (oldest === null || oldest.blockTime >= cutoff) return null
     // Invariant: a swap at or after `low` is too old, and none after `high` is.
-    let low = Number(oldest.slot)
+    let low = oldest.slot
     let high = stored.slot
     while (low < high) {
       const middle = Math.ceil((low + high) / 2)
-      const [swap] = await store.query<SwapTime>(FIRST, { from: middle })
-      if (swap !== undefined && swap.block_time < cutoff) low = Number(swap.slot)
+      const swap = await readFirstSwap(store, middle)
+      if (swap !== null && swap.blockTime < cutoff) low = swap.slot
       else high = middle - 1
     }
     return low
@@ -47,11 +48,3 @@ export function createRetention(store: Store, hours: number): Retention {
 
 /** How long a floor is cached, in seconds of block time. */
 const RENEW_SECONDS = 60
-
-interface SwapTime {
-  readonly slot: string
-  readonly block_time: number
-}
-
-const FIRST =
-  'SELECT slot, block_time FROM swaps WHERE slot >= {from:UInt64} ORDER BY slot, tx_index, wallet, event_index LIMIT 1'

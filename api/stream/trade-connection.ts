@@ -1,7 +1,7 @@
 import { parseAlias } from '../../pipeline/domain/alias.ts'
 import type { FeedPosition } from '../cursor.ts'
+import { type Filter, matches } from '../rows/filter.ts'
 import type { BlockHooks, CreditBlock } from './credit-block.ts'
-import { type Filter, matches } from './filter.ts'
 import { readMessage, type Subscribe } from './protocol.ts'
 import { type EndReason, type MessageLimit, ProtocolHandler } from './protocol-handler.ts'
 import type { TradeBatch } from './trade-batch.ts'

@@ -1,12 +1,14 @@
 import { compareEventKeys, type EventKey, eventKeyText } from '../../pipeline/domain/event-key.ts'
 import type { SlotMarker } from '../../pipeline/domain/slot.ts'
 import type { LateMark } from '../../pipeline/log/late-order.ts'
-import { readStorageMarker } from '../../pipeline/store/read-storage-marker.ts'
 import type { Store } from '../../pipeline/store/store.ts'
+import { rowKeyText } from '../../pipeline/store/tables/event-rows.ts'
+import { readPlaces } from '../../pipeline/store/tables/late-swaps.ts'
+import { readStorageMarker } from '../../pipeline/store/tables/progress.ts'
+import { readSwapRows } from '../../pipeline/store/tables/swaps.ts'
 import type { Account } from '../credits/meter.ts'
 import { endOfSlot, type FeedPosition, lateBefore } from '../cursor.ts'
 import { FairQueue } from '../fair-queue.ts'
-import { readPlaces, readStoredKeys } from '../rows/feed-rows.ts'
 import type { StoragePosition } from '../storage-position.ts'
 import {
   type HistoryPage,
@@ -96,7 +98,7 @@ class StoredTradeHistory implements TradeHistory {
   async cameBefore(late: readonly LateSwap[]): Promise<ReadonlySet<string>> {
     const { store } = this.#deps
     const keys = late.map(({ swap }) => swap)
-    const storedKeys = await readStoredKeys(store, keys)
+    const storedKeys = new Set((await readSwapRows(store, keys)).map(rowKeyText))
     const stored = late.filter(({ swap }) => storedKeys.has(eventKeyText(swap)))
     if (stored.length === 0) return new Set()
     const places = await readPlaces(store, keys)

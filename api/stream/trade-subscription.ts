@@ -1,7 +1,7 @@
 import type { Account } from '../credits/meter.ts'
 import type { FeedPosition } from '../cursor.ts'
+import type { Filter } from '../rows/filter.ts'
 import { catchUpSteps, isPassed } from './catch-up-steps.ts'
-import type { Filter } from './filter.ts'
 import type { CatchUpStep, HistoryPage, PageRequest } from './history-page.ts'
 import type { ProtocolHandler, Transport } from './protocol-handler.ts'
 import type { Relay } from './relay.ts'

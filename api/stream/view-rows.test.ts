@@ -45,7 +45,7 @@ test.before(async () => {
 })
 test.after.always(async () => {
   await Promise.all([api.close(), other.close()])
-  await opened.drop()
+  await opened.remove()
 })
 
 const socketUrl = ({ url }: TestApi) => `${url.replace('http', 'ws')}/ws`

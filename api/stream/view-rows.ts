@@ -1,10 +1,10 @@
+import type { Store } from '../../pipeline/store/store.ts'
+import { readNewestTick } from '../../pipeline/store/tables/progress.ts'
 import {
-  readNewestTick,
   readWatchlist,
   readWatchlistChanges,
   type WatchlistRow,
-} from '../../pipeline/store/read-watchlist.ts'
-import type { Store } from '../../pipeline/store/store.ts'
+} from '../../pipeline/store/tables/watchlist.ts'
 import { type SignalRow, signalItem } from '../items/signal.ts'
 import { watchlistItem } from '../items/watchlist.ts'
 import { readSignals, readSignalsAfter } from '../rows/signal-rows.ts'

@@ -4,7 +4,7 @@ import { serveSwap } from '../../pipeline/domain/perturbation.ts'
 import { WSOL } from '../../pipeline/domain/quote.ts'
 import type { SlotMarker } from '../../pipeline/domain/slot.ts'
 
-/** A swap of wallet 1 in slot 100, otherwise as told. */
+/** A swap of wallet 1 in slot 100, with the given fields. */
 export function aSwap(fields: Partial<Swap> = {}): Swap {
   return {
     kind: 'swap',
@@ -31,7 +31,7 @@ export function aSwap(fields: Partial<Swap> = {}): Swap {
   }
 }
 
-/** The marker of a slot; its parent is the number before it, otherwise as told. */
+/** The marker of a slot. Its parent is the previous slot by default. */
 export function aMarker(slot: number, parent = slot - 1): SlotMarker {
   return { slot, parent, blockTime: 1_790_000_000 + slot, solPrice: null }
 }

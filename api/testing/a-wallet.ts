@@ -5,7 +5,7 @@ import bs58 from 'bs58'
 import { type Address, addressFromBytes } from '../../pipeline/domain/address.ts'
 import { ask } from './ask.ts'
 
-/** A customer's wallet with a key pair of its own, as a browser has it. */
+/** A customer's wallet with its own key pair. */
 export function newWallet() {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519')
   const { x = '' } = publicKey.export({ format: 'jwk' })
@@ -15,9 +15,9 @@ export function newWallet() {
   return {
     address: wallet,
     signBytes,
-    /** What `signMessage` of a text gives, in base58. */
+    /** The result of `signMessage`, in base58. */
     signText: (text: string) => bs58.encode(signBytes(Buffer.from(text))),
-    /** What `signIn` of the wallet standard gives: the text is the wallet's own. */
+    /** The result of `signIn` of the Wallet Standard: the wallet writes the text. */
     signIn(input: SolanaSignInInput): Pick<SolanaSignInOutput, 'signedMessage' | 'signature'> {
       const domain = input.domain ?? 'where.the.page.is'
       const signedMessage = createSignInMessage({ ...input, domain, address: wallet })
@@ -28,7 +28,7 @@ export function newWallet() {
 
 export type TestWallet = ReturnType<typeof newWallet>
 
-/** Logs a wallet in as a dashboard does; gives its token. */
+/** Logs a wallet in, and returns its token. */
 export async function logIn(
   api: { readonly url: string },
   wallet: { readonly address: string; signText(text: string): string },

@@ -1,11 +1,11 @@
-/** What the API answered; tests compare whole bodies. */
+/** An answer of the API. Tests compare whole bodies. */
 export interface Asked {
   readonly status: number
   readonly headers: Headers
   readonly body: Record<string, unknown> & { items: Record<string, unknown>[]; next_cursor: string }
 }
 
-/** Asks as a customer's program does; without a key as anybody. */
+/** Sends a request, with a key or token if given. */
 export async function ask(
   api: { readonly url: string },
   path: string,
@@ -24,7 +24,7 @@ export async function ask(
   }
 }
 
-/** What a call cost, and what was left after it, as its answer says. */
+/** Cost of a call and credits left after it, from the headers of its answer. */
 export function creditsOf({ headers }: Asked): [string | null, string | null] {
   return [headers.get('x-credits-cost'), headers.get('x-credits-remaining')]
 }

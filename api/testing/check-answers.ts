@@ -9,8 +9,8 @@ import type { Resource } from '../resources/resource.ts'
 import { declaredResources } from './declared-resources.ts'
 
 /**
- * What is wrong with an answer of the API, by the schemas that make its documents; null when it is
- * as they say. Answers of paths that the documents do not have are checked when they are refusals.
+ * Returns how an answer of the API differs from the documents, or null. For paths that are not in
+ * the documents, only refusals are checked.
  */
 export function faultOf(answer: {
   readonly method?: string
@@ -34,18 +34,17 @@ export function faultOf(answer: {
     if (!problem.success) return problem.error.message
     return problem.data.status === status && isAllowed(resource, problem.data.code)
       ? null
-      : `may not be refused with ${status} ${problem.data.code}`
+      : `must not be refused with ${status} ${problem.data.code}`
   }
   if (type !== 'application/json') return `is answered as ${type}`
-  // A schema that is strict takes what was rendered as it is, so nothing is missing and nothing too
-  // much.
+  // A strict schema accepts exactly what was rendered, so no field is missing or unknown.
   const parsed = (resource.answer as z.ZodType).safeParse(JSON.parse(body.toString()))
   return parsed.success ? null : parsed.error.message
 }
 
 /**
- * Looks at every answer that servers of this process give, whatever asks for it, until `stop`,
- * which throws with what is wrong.
+ * Checks every answer of the servers in this process until `stop`, which throws if one differs from
+ * the documents.
  */
 export function checkAnswers(): { stop(): void } {
   const faults: string[] = []
@@ -60,7 +59,7 @@ export function checkAnswers(): { stop(): void } {
     } as typeof end
     response.on('finish', () => {
       if (!response.hasHeader('api-version')) return // another server of the test
-      // What a browser asks beforehand is no answer of a resource, and HEAD has no body to look at.
+      // A preflight request is not an answer of a resource, and HEAD has no body.
       if (request.method === 'HEAD' || (request.method === 'OPTIONS' && response.statusCode < 300))
         return
       const path = (request.url ?? '').split('?')[0] ?? ''

@@ -1,10 +1,7 @@
 import { createResources } from '../resources/index.ts'
 import type { Resource } from '../resources/resource.ts'
 
-/**
- * The resources as declared, for what their schemas say: nothing may be asked of what they read
- * from.
- */
+/** Returns the resources for their schemas only. Their handlers must not be called. */
 export function declaredResources(): readonly Resource[] {
   const position = { beforeMove: () => {} }
   return createResources({ position } as unknown as Parameters<typeof createResources>[0])

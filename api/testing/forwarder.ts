@@ -2,23 +2,23 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
 /**
- * A port on loopback that leads to another one: a line that can be cut, and a balancer that leads
- * somewhere else from now on.
+ * A port on loopback that forwards to another one. It stands for a network that can be interrupted,
+ * or for a load balancer that changes its target.
  */
 export interface Forwarder {
   readonly port: number
-  /** Where new connections lead. */
+  /** Sets the target of new connections. */
   lead(port: number, host?: string): void
-  /** Ends the connections that there are. */
+  /** Destroys the open connections. */
   cut(): void
-  /** `false` ends them too, and takes no more until it is open again. */
+  /** `false` destroys the open connections and refuses new ones until `true`. */
   open(whether: boolean): void
   close(): void
 }
 
 /**
- * Leads nowhere until told by `lead`. `cutsAt`: whether a connection ends because of what a client
- * says on it.
+ * Starts a forwarder without a target: call `lead`. `cutsAt` decides by the bytes of a client
+ * whether its connection is destroyed.
  */
 export async function startForwarder(
   cutsAt: (said: Buffer) => boolean = () => false,
@@ -46,7 +46,7 @@ export async function startForwarder(
     for (const socket of sockets) socket.destroy()
   }
   return {
-    port: (server.address() as AddressInfo).port, // listening on TCP
+    port: (server.address() as AddressInfo).port, // a TCP address
     lead(port, host = '127.0.0.1') {
       target = [port, host]
     },
@@ -62,7 +62,7 @@ export async function startForwarder(
   }
 }
 
-/** A forwarder to the server of a URL, and the URL that goes through it. */
+/** Starts a forwarder to the server of a URL, and returns the URL that goes through it. */
 export async function forwardTo(
   url: URL,
   cutsAt?: (said: Buffer) => boolean,

@@ -1,6 +1,6 @@
 import type { BatchHandler, ConsumeOptions, EventLog, LogBatch } from '../../pipeline/log/log.ts'
 
-/** An empty log whose batches are handed over by the test. */
+/** Returns an empty log. The test hands its batches over. */
 export function handLog(partitions = 1) {
   let handler: BatchHandler = async () => {}
   const next = Array.from({ length: partitions }, () => 0)

@@ -2,12 +2,12 @@ import { createLogger } from '../../pipeline/runtime/logger.ts'
 import { connectRedis, type Redis } from '../redis-connection.ts'
 import { forwardTo } from './forwarder.ts'
 
-/** The sorted set of revocations, which tests take entries out of. */
+/** The sorted set of revocations. Tests remove entries from it. */
 export const REVOCATIONS = 'tw:revoked-tokens'
 
 /**
- * Connects to a numbered database of `REDIS_URL`, through a line that can be cut. A database of its
- * own, because other tests revoke tokens of other stores. `close` deletes the revocations.
+ * Connects to a numbered database of `REDIS_URL` through a forwarder. The database is separate,
+ * because other tests revoke tokens of other stores. `close` deletes the revocations.
  */
 export async function connectLossyRedis(database: number): Promise<{
   readonly redis: Redis

@@ -1,8 +1,8 @@
 import { WSOL } from '../../pipeline/domain/quote.ts'
 import type { Row, Store } from '../../pipeline/store/store.ts'
 
-/** A stored swap: a buy of 5 raw units for 0.5 SOL unless told otherwise. */
-export function swapRow(slot: number, rest: Row = {}): Row {
+/** A row of `swaps`: by default a buy of 5 raw units for 0.5 SOL. */
+export function aSwapRow(slot: number, rest: Row = {}): Row {
   return {
     slot,
     tx_index: 0,
@@ -29,7 +29,7 @@ export function swapRow(slot: number, rest: Row = {}): Row {
 
 export const MINT = 'DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263'
 
-/** Says that storage has wholly passed a slot. */
+/** Sets the storage marker: all of the slot is stored. */
 export async function markStored(store: Store, slot: number, partitions = 2): Promise<void> {
   const rows = Array.from({ length: partitions }, (_, partition) => ({
     worker: 'fold',
@@ -45,7 +45,7 @@ export async function markStored(store: Store, slot: number, partitions = 2): Pr
 }
 
 /** Tracks wallets 1 to `count`. */
-export async function trackWallets(store: Store, count: number): Promise<void> {
+export async function insertWallets(store: Store, count: number): Promise<void> {
   const rows = Array.from({ length: count }, (_, index) => ({
     wallet: index + 1,
     address: `never published ${index}`,
@@ -54,8 +54,11 @@ export async function trackWallets(store: Store, count: number): Promise<void> {
   await store.insert('tracked_wallets', rows)
 }
 
-/** A stored position: 10 tokens of 6 decimals bought for 2 SOL in one buy, nothing sold. */
-export function positionRow(wallet: number, mint: string, rest: Row = {}): Row {
+/**
+ * A row of `positions`: by default 10 tokens of 6 decimals bought for 2 SOL in one buy, nothing
+ * sold.
+ */
+export function aPositionRow(wallet: number, mint: string, rest: Row = {}): Row {
   return {
     wallet,
     mint,
@@ -79,7 +82,7 @@ export function positionRow(wallet: number, mint: string, rest: Row = {}): Row {
   }
 }
 
-/** Columns of `watchlist` for a held token whose figures have not changed within the hour. */
+/** Columns of `watchlist` for a held token whose figures did not change within the hour. */
 export const QUIET_TOKEN: Row = {
   mcap_change_pct: 0,
   mcap_trend: 'flat',

@@ -33,18 +33,18 @@ export interface TestApi {
   readonly credits: Credits
   readonly accounts: Accounts
   readonly log: EventLog
-  /** A new account; gives its key and the wallet it is named by. */
+  /** Creates an account, and returns its key and its wallet. */
   customer(credits: number): Promise<{ key: string; wallet: Address }>
-  /** A dashboard token of a wallet, as a login would give it. */
+  /** Returns a dashboard token of a wallet, as a login would. */
   token(wallet: Address): Promise<string>
-  /** As SIGHUP does; `token` goes on with the keys of `config`. */
+  /** Replaces the token keys, as SIGHUP does. `token` keeps using the keys of `config`. */
   readonly replaceJwtKeys: Api['replaceJwtKeys']
   close(): Promise<void>
 }
 
 /**
- * The whole API on a free port over `store`, with log and meter in memory. Every answer it gives is
- * checked against the documents; `close` throws with those that differ.
+ * Starts a whole API on a free port over `store`, with log and meter in memory. Every answer is
+ * checked against the documents; `close` throws if one differs.
  */
 export async function startApi(
   store: Store,
@@ -53,14 +53,14 @@ export async function startApi(
     readonly readMs?: number
     readonly config?: Partial<ApiConfig>
     readonly redis?: Redis
-    /** Default: one of its own. */
+    /** Default: a new one. */
     readonly channel?: AccountChannel
     readonly perturb?: Perturb
     readonly logger?: Logger
     readonly now?: () => number
     readonly registry?: Registry
     readonly readiness?: Readiness
-    /** What knows of payments, made of what the API works with. */
+    /** Creates billing from the parts of the API. */
     readonly billing?: (
       parts: Pick<TestApi, 'meter' | 'ledger' | 'credits' | 'accounts'>,
     ) => Billing
@@ -72,7 +72,7 @@ export async function startApi(
   const ledger = new Ledger({ store, meter })
   const credits = new Credits({ meter, ledger, logger })
   const { redis = null, perturb = null, channel = createMemoryChannel() } = options
-  const accounts = new Accounts({ store, ledger, turns: createAccountLocks(redis), now })
+  const accounts = new Accounts({ store, ledger, locks: createAccountLocks(redis), now })
   const log = createMemoryLog({ logger, registry })
   const config: ApiConfig = {
     host: '127.0.0.1',

@@ -19,7 +19,7 @@ import { createFeed, type FeedDeps, type FeedOptions } from '../stream/feed.ts'
 import { ServerMessage } from '../stream/messages.ts'
 import type { ViewSource } from '../stream/view-rows.ts'
 
-/** Lets an account have credits. */
+/** Grants credits to an account. */
 export async function fund(meter: Meter, account: string, credits: number): Promise<void> {
   const epoch = await meter.epoch()
   await meter.load(account, {
@@ -31,7 +31,7 @@ export async function fund(meter: Meter, account: string, credits: number): Prom
   })
 }
 
-/** Blocks of a meter; rejects what it does not grant. */
+/** Renews blocks of a meter. Rejects if none is granted. */
 export function blocksOf(meter: Meter) {
   return {
     async renewBlock(account: string, renewal: BlockRenewal) {
@@ -43,8 +43,8 @@ export function blocksOf(meter: Meter) {
 }
 
 /**
- * A feed over a log and a meter in memory, on a free port. The bearer of a connection is its
- * account; with `dashboard:<wallet>` a dashboard of that wallet comes, whose token has the wallet's
+ * Starts a feed on a free port, over a log and a meter in memory. The bearer of a connection is the
+ * name of its account. `dashboard:<wallet>` is a dashboard of that wallet, with a token of the same
  * name. 100 wallets are tracked.
  */
 export async function startFeed(
@@ -52,22 +52,22 @@ export async function startFeed(
     readonly connectionsPerKey?: number
     readonly retentionHours?: number
     readonly messagesPerMinute?: number
-    /** What is stored, and how far; nothing by default. */
+    /** Stored data and its marker; empty by default. */
     readonly store?: Store
     readonly stored?: () => StoredSlot | null
     readonly log?: EventLog
     readonly channel?: AccountChannel
-    /** Accounts whose key was revoked; by default none. */
+    /** Accounts whose key was revoked; none by default. */
     readonly revokedSince?: FeedDeps['revokedSince']
     readonly perturb?: Perturb | null
     readonly meter?: Meter
-    /** The log is closed by who made it. */
+    /** The caller closes the log. */
     readonly keepLog?: boolean
-    /** What of the views is known; by default what is stored. */
+    /** Source of the views; by default the store. */
     readonly views?: ViewSource
-    /** How long a wallet may look at views; by default for ever. */
+    /** Changes the access of a wallet to views; by default it never ends. */
     readonly viewer?: (wallet: string) => Partial<Viewer>
-    /** Called before each renewal of a block; what it throws is the meter's answer. */
+    /** Called before each renewal of a block. If it throws, the meter fails with that error. */
     readonly beforeRenewal?: () => Promise<void>
   } = {},
 ) {
@@ -130,7 +130,7 @@ export async function startFeed(
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const { port } = server.address() as AddressInfo // listening on TCP
+  const { port } = server.address() as AddressInfo // a TCP address
   return {
     log,
     cursors,
@@ -140,7 +140,7 @@ export async function startFeed(
     registry,
     port,
     beat: () => pulses.get(30_000)?.(),
-    /** A second has passed. */
+    /** Runs the timers of one second. */
     second: () => pulses.get(1000)?.(),
     connect: (account: string, more?: { readonly autoPong: boolean }) =>
       connect(`ws://127.0.0.1:${port}/ws`, account, more),
@@ -187,7 +187,7 @@ export async function connect(url: string, bearer: string, options = {}) {
     send(message: unknown): void {
       socket.send(typeof message === 'string' ? message : JSON.stringify(message))
     },
-    /** The next `count` messages that were not taken yet; fewer when the connection closes. */
+    /** Returns the next `count` messages not taken yet; fewer if the connection closes. */
     take: (count: number) =>
       new Promise<unknown[]>((resolve) => {
         check = () => {
@@ -202,9 +202,7 @@ export async function connect(url: string, bearer: string, options = {}) {
       const [answer] = await client.take(1)
       return answer
     },
-    /**
-     * Resolves when another message has come that was not taken; rejects when the connection ends.
-     */
+    /** Resolves when there is another message not taken yet. Rejects when the connection ends. */
     more: () =>
       new Promise<void>((resolve, reject) => {
         const { length } = received
@@ -217,8 +215,8 @@ export async function connect(url: string, bearer: string, options = {}) {
         check()
       }),
     /**
-     * Everything that was sent before the service answers now; what had come before may be kept
-     * apart.
+     * Returns all messages that the service sent before it answers now. With `keep`, earlier
+     * messages stay for `take`.
      */
     async fence(keep = false): Promise<unknown[]> {
       const kept = keep ? received.splice(0) : []

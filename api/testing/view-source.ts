@@ -2,20 +2,20 @@ import { EXAMPLE_SIGNAL } from '../items/signal.ts'
 import { EXAMPLE_WATCHLIST_ITEM } from '../items/watchlist.ts'
 import type { ViewRow, ViewSource } from '../stream/view-rows.ts'
 
-/** What happened to a mint at a tick. */
+/** A change of one mint at a tick. */
 export interface ViewChange {
   readonly mint: string
   readonly event: 'entered' | 'changed' | 'left' | 'fired'
 }
 
 /**
- * Ticks that a test tells, in memory; nothing of a mint changes but its age, which says of which
- * tick a message is.
+ * Ticks in memory, driven by the test. Of a mint only the age changes, so it shows the tick of a
+ * message.
  */
 export function memoryViews() {
   const ticks = new Map<number, readonly ViewRow[]>()
   let newest: number | null = null
-  /** Reads reject so many times. */
+  /** `failures` reads reject. */
   const state = { failures: 0, reads: 0 }
   const read = <T>(rows: T): T => {
     state.reads++
@@ -46,7 +46,7 @@ export function memoryViews() {
   return {
     source,
     state,
-    /** A tick passes; changes by mint. */
+    /** Adds a tick with changes by mint. */
     tick(at: number, changes: readonly ViewChange[] = []): void {
       const rows = changes.map(({ mint, event }) =>
         event === 'fired' ? signalRow(mint, at) : listRow(mint, at, event),

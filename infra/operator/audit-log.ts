@@ -3,7 +3,7 @@ import { aliasOf } from '../../pipeline/domain/alias.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { dateTime } from '../../pipeline/store/date-time.ts'
 import type { Store } from '../../pipeline/store/store.ts'
-import { readTrackedWallets } from '../../pipeline/store/tracked-wallets.ts'
+import { readTrackedWallets } from '../../pipeline/store/tables/tracked-wallets.ts'
 import type { Caller } from './caller.ts'
 
 /** An operator's command, as the audit log records it. */

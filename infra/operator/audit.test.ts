@@ -38,7 +38,7 @@ test.before(async () => {
   // The commands below use no other parts.
   parts = { ...used, ...createCreditSystem(store, meter, logger, null) } as unknown as OperatorParts
 })
-test.after.always(() => opened.drop())
+test.after.always(() => opened.remove())
 
 const run = (...args: string[]) => runCommand(args, parts, () => {})
 const codeOf = (...args: string[]) =>

@@ -4,7 +4,7 @@ import { type Address, parseAddress } from '../../pipeline/domain/address.ts'
 import { parseAlias } from '../../pipeline/domain/alias.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import type { Store } from '../../pipeline/store/store.ts'
-import { readTrackedWallets } from '../../pipeline/store/tracked-wallets.ts'
+import { readTrackedWallets } from '../../pipeline/store/tables/tracked-wallets.ts'
 import type { OperatorParts } from './parts.ts'
 import type { Report } from './progress.ts'
 

@@ -181,16 +181,16 @@ test.serial('a payment check and an assignment at the same moment redeem once', 
     row(10, PAYER, 'credits', 3_000_000),
     row(10, STRANGER, 'pro', 7_000_000),
   ])
-  const slow: OperatorParts['turns'] = {
+  const slow: OperatorParts['locks'] = {
     async withLock(account, task) {
       const redeemed = entry(keyOf(10, PAYER, 'credits'), 3000)
       await parts.ledger.add({ ...redeemed, account: PAYER })
-      return parts.turns.withLock(account, task)
+      return parts.locks.withLock(account, task)
     },
   }
   const account = address(CUSTOMER)
   const wanted = { signature: signature(10), account, purpose: 'credits' } as const
-  await t.throwsAsync(assignDeposit({ ...parts, turns: slow }, wanted), {
+  await t.throwsAsync(assignDeposit({ ...parts, locks: slow }, wanted), {
     code: 'already_redeemed',
   })
   t.deepEqual(
@@ -230,7 +230,7 @@ test.serial('an assignment that loses its lock writes nothing more', async (t) =
   }
   const losing: OperatorParts = {
     ...parts,
-    turns: { withLock: (_account, task) => task({ requireHeld: require }) },
+    locks: { withLock: (_account, task) => task({ requireHeld: require }) },
     store: {
       ...store,
       async insert(table, rows) {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { assignDeposit } from '../../api/billing/assign.ts'
-import { readUnmatched } from '../../api/billing/unmatched.ts'
+import { readUnmatched } from '../../api/billing/deposit-rows.ts'
 import { PURPOSES } from '../../pipeline/domain/payment.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { type Command, optionCommand, walletOption } from './command.ts'

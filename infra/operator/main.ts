@@ -2,7 +2,6 @@ import { readSecretFiles } from '../../pipeline/runtime/secret-files.ts'
 import { loadDataConfig, ownsData } from '../service/config.ts'
 import { failureOf, helpOf, nameOf, noCommand, portableArgs, usageOf } from './commands.ts'
 import { reportTo } from './progress.ts'
-import { runHere } from './run-here.ts'
 import { askOperator, errorReplyOf, type Reply } from './socket.ts'
 
 /** Characters that JSON does not escape and a terminal obeys: C1 controls and direction marks. */
@@ -27,7 +26,9 @@ async function run(): Promise<Reply> {
     }
     const config = loadDataConfig(readSecretFiles(process.env))
     const reply = ownsData(config) ? await askOperator(config.dataDir, args, report) : null
-    return reply ?? { kind: 'done', outcome: await runHere(config, args, report, fail) }
+    if (reply !== null) return reply
+    const { runHere } = await import('./run-here.ts') // which loads most of the service
+    return { kind: 'done', outcome: await runHere(config, args, report, fail) }
   } catch (error) {
     return errorReplyOf(error)
   }

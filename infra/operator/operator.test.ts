@@ -49,7 +49,7 @@ test.serial('an account is made once, credited, and its books agree (rule J3)', 
   t.deepEqual(rest as object, { wallet: CUSTOMER, balance_credits: 500 })
   t.is(
     await refused('account', 'create', '--wallet', CUSTOMER, '--credits', '1'),
-    'account_exists: this wallet has an account already',
+    'account_exists: this wallet already has an account',
   )
   const credit = ['account', 'credit', '--wallet', CUSTOMER, '--credits', '-20']
   t.deepEqual(await run(...credit, '--reason', 'typing error'), {
@@ -81,7 +81,7 @@ test.serial('an account is made once, credited, and its books agree (rule J3)', 
     })
   t.is(
     await refused(...goodwill.map((word) => (word === '100' ? '1000' : word))),
-    'invalid_argument: --key: was used for 100 credits',
+    'invalid_argument: --key: already used for 100 credits',
   )
   // Credits never fall below zero or below what a feed connection holds. Of two concurrent commands
   // that together take too much, one succeeds.
@@ -89,7 +89,7 @@ test.serial('an account is made once, credited, and its books agree (rule J3)', 
   await operator.meter.renewBlock(CUSTOMER, held)
   const take = (credits: string) => [...credit.slice(0, -1), credits, '--reason', 'mistaken']
   const tooMuch = (left: string) =>
-    `invalid_argument: --credits: ${left} left to take away; what connections of the feed hold comes back when they end`
+    `invalid_argument: --credits: ${left} left to subtract; credits reserved by feed connections return when they close`
   t.is(await refused(...take('-502')), tooMuch('501 are'))
   const outcomes = await Promise.allSettled([run(...take('-500')), run(...take('-500'))])
   t.deepEqual(outcomes.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])

@@ -29,7 +29,7 @@ export interface OperatorParts {
   /** The prices of what deposits buy. */
   readonly prices: Prices
   /** Lets one change at a time happen to an account. */
-  readonly turns: AccountLocks
+  readonly locks: AccountLocks
   readonly ledger: Ledger
   readonly accounts: Accounts
 }

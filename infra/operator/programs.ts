@@ -1,3 +1,4 @@
+import { readUnknownPrograms } from '../../pipeline/store/tables/decoded-rows.ts'
 import { optionCommand } from './command.ts'
 
 /**
@@ -11,17 +12,6 @@ export const programs = optionCommand({
   usage: '',
   options: {},
   async run(_options, { store }) {
-    return { document: { items: await store.query(QUERY) } }
+    return { document: { items: await readUnknownPrograms(store) } }
   },
 })
-
-const QUERY = `
-  SELECT program_id, toUInt32(count()) AS events, argMax(signature, slot) AS sample_signature
-  FROM (
-    SELECT program_id, signature, slot FROM swaps FINAL WHERE confidence = 'delta_only'
-    UNION ALL
-    SELECT assumeNotNull(program_id), signature, slot FROM undecoded FINAL WHERE program_id IS NOT NULL
-  )
-  GROUP BY program_id
-  ORDER BY max(slot) DESC, program_id
-  LIMIT 10000`

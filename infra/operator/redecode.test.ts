@@ -15,12 +15,12 @@ import { createLogger } from '../../pipeline/runtime/logger.ts'
 import { createRegistry as createMetrics } from '../../pipeline/runtime/telemetry.ts'
 import { migrate } from '../../pipeline/store/migrate.ts'
 import type { Row, Store } from '../../pipeline/store/store.ts'
-import { addTrackedWallets } from '../../pipeline/store/tracked-wallets.ts'
+import { addTrackedWallets } from '../../pipeline/store/tables/tracked-wallets.ts'
+import { insertTransactions } from '../../pipeline/store/tables/transactions.ts'
 import { aTransaction } from '../../pipeline/testing/a-transaction.ts'
 import { TABLE_KEYS } from '../../pipeline/testing/table-keys.ts'
 import { openTestStore, type TestStore, testDatabase } from '../../pipeline/testing/test-store.ts'
 import { startFold } from '../../pipeline/workers/fold/fold.ts'
-import { insertTransactions } from '../../pipeline/workers/fold/stored-transactions.ts'
 import { decodeRecords } from '../../pipeline/workers/ingest/decode-records.ts'
 import { startSimulator } from '../simulator/simulator.ts'
 import type { Progress } from './progress.ts'
@@ -164,8 +164,15 @@ async function stored(
   const bug = new Promise<never>((_, reject) => {
     fail = reject
   })
+  let tell: () => void = () => {}
   const fold = await startFold({
-    store,
+    store: {
+      ...store,
+      async insert(table, rows, options) {
+        await store.insert(table, rows, options)
+        if (table === 'progress') setImmediate(() => tell()) // once the worker knows it, too
+      },
+    },
     log,
     logger,
     registry: createMetrics(),
@@ -174,8 +181,12 @@ async function stored(
   })
   try {
     for (const slot of records) await log.appendSlot(slot)
-    while (fold.status().slot !== records.at(-1)?.marker.slot)
-      await Promise.race([bug, new Promise(setImmediate)])
+    while (fold.status().slot !== records.at(-1)?.marker.slot) {
+      const stored = new Promise<void>((resolve) => {
+        tell = resolve
+      })
+      await Promise.race([bug, stored])
+    }
     await Promise.race([bug, then(log)])
     await fold.stop()
   } finally {

@@ -2,8 +2,11 @@ import { z } from 'zod'
 import { createDecoder } from '../../pipeline/decode/decoder.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { createWallets } from '../../pipeline/domain/wallets.ts'
-import type { Store } from '../../pipeline/store/store.ts'
-import { readTrackedWallets } from '../../pipeline/store/tracked-wallets.ts'
+import {
+  findUnfoldedWallets,
+  markRedecoded,
+} from '../../pipeline/store/tables/redecoded-wallets.ts'
+import { readTrackedWallets } from '../../pipeline/store/tables/tracked-wallets.ts'
 import { type RedecodeSummary, redecode } from '../../pipeline/workers/backfill/redecode.ts'
 import { optionCommand, trackedWalletsOption } from './command.ts'
 import type { OperatorParts } from './parts.ts'
@@ -60,7 +63,7 @@ export async function redecodeWallets(
     priceMaxAgeSeconds,
     ...(rowsPerPage && { rowsPerPage }),
     onWallets: async (some) => {
-      await markWallets(store, some, { isFolded: false, at: Date.now() })
+      await markRedecoded(store, some, { isFolded: false, at: Date.now() })
       for (const one of some) touched.add(one)
     },
     onProgress(done, total) {
@@ -69,11 +72,11 @@ export async function redecodeWallets(
         throw new ServiceError('closed', 'stopped; run the command again', { retriable: true })
     },
   })
-  const toFold = [...new Set([...(await unfoldedWallets(store)), ...touched])]
+  const toFold = [...new Set([...(await findUnfoldedWallets(store)), ...touched])]
   if (toFold.length > 0) {
     const at = Date.now()
     await refoldWallets(parts, toFold, report)
-    await markWallets(store, toFold, { isFolded: true, at })
+    await markRedecoded(store, toFold, { isFolded: true, at })
   }
   return {
     transactions,
@@ -83,25 +86,4 @@ export async function redecodeWallets(
     undecoded,
     wallets_folded: toFold.length,
   }
-}
-
-/** Marks wallets as folded or to be folded. At the same millisecond, to be folded wins. */
-async function markWallets(
-  store: Store,
-  wallets: readonly number[],
-  { isFolded, at }: { readonly isFolded: boolean; readonly at: number },
-): Promise<void> {
-  const version = at * 2 + Number(!isFolded)
-  await store.insert(
-    'redecoded_wallets',
-    wallets.map((wallet) => ({ wallet, is_folded: isFolded, version })),
-  )
-}
-
-/** Wallets with changed events that are not folded again yet, also those of a killed run. */
-async function unfoldedWallets(store: Store): Promise<number[]> {
-  const rows = await store.query<{ wallet: number }>(
-    'SELECT wallet FROM redecoded_wallets FINAL WHERE NOT is_folded ORDER BY wallet LIMIT 10000000',
-  )
-  return rows.map(({ wallet }) => wallet)
 }

@@ -62,7 +62,7 @@ async function openOperatorParts(
     backfills: () => backfills.get(),
     ledger,
     accounts,
-    turns: createAccountLocks(redis),
+    locks: createAccountLocks(redis),
     prices: pricesOf(config.billing),
     readerUrl: config.readerUrl,
     confirmAboveCredits: config.confirmAboveCredits,

@@ -62,7 +62,7 @@ test.before(async () => {
   parts = only as OperatorParts // nothing else is used
 })
 test.after.always(async () => {
-  await opened.drop()
+  await opened.remove()
   rmSync(folder, { recursive: true })
 })
 

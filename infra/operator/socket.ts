@@ -10,7 +10,6 @@ import type { Logger } from '../../pipeline/runtime/logger.ts'
 import { makeFolder } from '../../pipeline/runtime/make-folder.ts'
 import { type Caller, currentCaller, decodeCaller, encodeCaller } from './caller.ts'
 import type { CommandResult } from './command.ts'
-import { nameOf } from './commands.ts'
 import type { Progress, Report } from './progress.ts'
 
 /** How a command ended. The process that owns the data sends it as JSON over the socket. */
@@ -68,6 +67,7 @@ export async function serveOperator(
     let command: string | null = null
     const reply = await replyOf(async () => {
       const args = JSON.parse(await text(incoming)) as string[] // written by askOperator
+      const { nameOf } = await import('./commands.ts') // a client does not load the commands
       command = nameOf(args)
       const caller = decodeCaller(incoming.headers[CALLER])
       return run(args, (progress) => write({ kind: 'progress', progress }), gone.signal, caller)
@@ -137,7 +137,7 @@ export function askOperator(
   })
 }
 
-/** The header with the caller's user. Nothing verifies it (see the README). */
+/** The header with the caller's user. Nothing verifies it (see docs/operating.md). */
 const CALLER = 'x-operator-caller'
 
 function wentAway(cause?: unknown): ServiceError {

@@ -24,7 +24,7 @@ anyTest.before(async () => {
 })
 anyTest.after.always(async () => {
   await reader?.close()
-  await opened?.drop()
+  await opened?.remove()
 })
 
 const rows = async (query: string, readerUrl: URL | null) => {

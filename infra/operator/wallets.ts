@@ -1,4 +1,8 @@
 import { aliasOf } from '../../pipeline/domain/alias.ts'
+import { OPEN_GAPS } from '../../pipeline/store/tables/backfills.ts'
+import { TRACKED } from '../../pipeline/store/tables/tracked-wallets.ts'
+import { COVERAGE } from '../../pipeline/store/tables/wallet-coverage.ts'
+import { EVENT_TIMES } from '../../pipeline/store/tables/wallet-events.ts'
 import { optionCommand } from './command.ts'
 
 /**
@@ -39,22 +43,11 @@ export const walletsCommand = optionCommand({
   },
 })
 
-const EVENTS = ['swaps', 'transfers', 'sol_transfers']
-  .map((table) => `SELECT wallet, block_time FROM ${table} FINAL`)
-  .join(' UNION ALL ')
-
 const QUERY = `
   SELECT wallet, address, first_event_at, last_event_at,
     if(since_time = 0, NULL, greatest(since_time, gap_end)) AS complete_since, gaps
-  FROM (SELECT wallet, address FROM tracked_wallets FINAL) AS tracked
-  LEFT JOIN (
-    SELECT wallet, toNullable(min(block_time)) AS first_event_at, toNullable(max(block_time)) AS last_event_at
-    FROM (${EVENTS}) GROUP BY wallet
-  ) AS events USING wallet
-  LEFT JOIN (SELECT wallet, since_slot, since_time FROM wallet_coverage FINAL) AS coverage USING wallet
-  LEFT JOIN (
-    SELECT wallet, maxIf(created_at, reason = 'gap') AS gap_end,
-      arraySort(groupArray((from_slot, if(reason = 'added', newest_slot, to_slot)))) AS gaps
-    FROM backfills FINAL WHERE state = 'open' AND reason IN ('gap', 'added') GROUP BY wallet
-  ) AS open USING wallet
+  FROM (${TRACKED}) AS tracked
+  LEFT JOIN (${EVENT_TIMES}) AS events USING wallet
+  LEFT JOIN (${COVERAGE}) AS coverage USING wallet
+  LEFT JOIN (${OPEN_GAPS}) AS open USING wallet
   ORDER BY wallet`

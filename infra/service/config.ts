@@ -231,7 +231,7 @@ function contradictions(values: ServiceEnv): string[] {
   if (roles.has('api') && (values.REDIS_URL ?? values.CLICKHOUSE_URL) !== undefined) {
     need(
       'JWT_KEYS_FILE',
-      'by role api with REDIS_URL or CLICKHOUSE_URL: a JWK set of Ed25519 keys, the same in every process; api/auth/README.md has the command',
+      'by role api with REDIS_URL or CLICKHOUSE_URL: a JWK set of Ed25519 keys, the same in every process; docs/operating.md has the command',
     )
     need(
       'SECRET_KEY',

@@ -102,7 +102,7 @@ const ENTRIES: Readonly<Record<keyof ServiceEnv, Entry>> = {
   },
   JWT_KEYS_FILE: {
     group: 'secrets',
-    text: 'JWK set of Ed25519 keys for dashboard tokens: the first signs, all verify ([how to make and rotate it](../api/auth/README.md#keys)). Read again on SIGHUP. Required by role `api` with `CLICKHOUSE_URL` or `REDIS_URL`.',
+    text: 'JWK set of Ed25519 keys for dashboard tokens: the first signs, all verify ([how to make and rotate it](operating.md#token-keys)). Read again on SIGHUP. Required by role `api` with `CLICKHOUSE_URL` or `REDIS_URL`.',
     unset: 'made in `DATA_DIR`',
   },
   PRIVACY_SALT: {
@@ -197,7 +197,7 @@ const ENTRIES: Readonly<Record<keyof ServiceEnv, Entry>> = {
   },
   OPERATOR_CONFIRM_CREDITS: {
     group: 'operators',
-    text: 'Changes of an account beyond so many credits need a code ([how](../infra/operator/README.md#large-changes-of-credits)); 0: every change.',
+    text: 'Changes of an account beyond so many credits need a code ([how](operating.md#large-changes-of-credits)); 0: every change.',
   },
 }
 
@@ -256,9 +256,9 @@ ${SECRET_KEYS.map((key) => `\`${key}\``)
   .replace(/(.{60,99}) /g, '$1\n')}.
 
 The start stops while other users can read or write the keys in \`DATA_DIR\`, \`JWT_KEYS_FILE\` or such
-a file, or write \`DATA_DIR\`; the message prints the \`chmod\` that helps. Files of root, and those under
-\`/run/secrets\`, may be readable.
+a file, or write \`DATA_DIR\`; the message prints the \`chmod\` that helps. Files of root, and those
+under \`/run/secrets\`, may be readable.
 
-\`ANALYST_PASSWORD\` is read by \`npm run -s servers\` alone: it adds the read-only ClickHouse user
-\`analyst\`. Without it there is none.
+Only \`npm run -s servers\` reads \`ANALYST_PASSWORD\`. It adds the read-only ClickHouse user
+\`analyst\`, who does not exist without it.
 `

@@ -54,7 +54,7 @@ export function createCreditSystem(
   const accounts = new Accounts({
     store: createTimelyStore(store, READ_MS),
     ledger,
-    turns: createAccountLocks(redis),
+    locks: createAccountLocks(redis),
   })
   return { meter, ledger, credits, accounts }
 }

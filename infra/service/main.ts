@@ -1,8 +1,9 @@
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { readSecretFiles } from '../../pipeline/runtime/secret-files.ts'
 import { VERSION } from '../../pipeline/runtime/version.ts'
-import { loadConfig } from './config.ts'
-import { type Service, startService } from './service.ts'
+import { loadConfig, type ServiceConfig } from './config.ts'
+import { preflight } from './preflight.ts'
+import type { Service } from './service.ts'
 
 /** A stop that takes longer than this ends the process all the same (rule J5). */
 const STOP_MS = 9_500
@@ -14,6 +15,13 @@ function fail(error: unknown): never {
     `${known ? error.message : error instanceof Error ? error.stack : String(error)}\n`,
   )
   process.exit(1)
+}
+
+/** Starts the service. It is loaded after the checks, because loading takes longest. */
+async function start(config: ServiceConfig): Promise<Service> {
+  await preflight(config)
+  const { startService } = await import('./service.ts')
+  return startService(config)
 }
 
 async function stop(service: Service): Promise<void> {
@@ -28,7 +36,7 @@ if (process.argv.includes('--version')) {
 }
 try {
   let stopping = false
-  const starting = startService(loadConfig(readSecretFiles(process.env)))
+  const starting = start(loadConfig(readSecretFiles(process.env)))
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
       if (stopping) return

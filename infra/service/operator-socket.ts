@@ -13,7 +13,7 @@ import type { Stores } from './stores.ts'
  */
 export function startOperatorSocket(
   { config, logger }: Pick<ServiceContext, 'config' | 'logger'>,
-  { store, log, ledger, accounts, turns }: Stores,
+  { store, log, ledger, accounts, locks }: Stores,
   history: Pick<TrackedHistory, 'backfills'> | null,
 ): Promise<ServicePart> {
   const openBackfills = async () => {
@@ -31,7 +31,7 @@ export function startOperatorSocket(
           backfills: openBackfills,
           ledger,
           accounts,
-          turns,
+          locks,
           prices: pricesOf(config.billing),
           readerUrl: config.readerUrl,
           confirmAboveCredits: config.confirmAboveCredits,

@@ -4,7 +4,7 @@ import { mergeSolPrices, parseSolPrices } from '../../pipeline/ingest/sol-price.
 import { readTextFile } from '../../pipeline/runtime/read-text-file.ts'
 import { createPatientStore } from '../../pipeline/store/patient-store.ts'
 import type { Store } from '../../pipeline/store/store.ts'
-import { storeSolPriceFile } from '../../pipeline/workers/facts/sol-price-file.ts'
+import { storeSolPriceFile } from '../../pipeline/store/tables/sol-prices.ts'
 import type { ServiceConfig } from './config.ts'
 import type { ServiceContext } from './context.ts'
 import type { ServicePart } from './open-parts.ts'

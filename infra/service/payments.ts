@@ -58,7 +58,7 @@ export function openPayments(
 /** Redeems payments for accounts. */
 export function createBilling(
   { terms, deposits }: Pick<PaymentWatch, 'terms' | 'deposits'>,
-  { store, ledger, credits, accounts, turns }: Stores,
+  { store, ledger, credits, accounts, locks }: Stores,
 ): Billing {
   return new Billing({
     store,
@@ -67,6 +67,6 @@ export function createBilling(
     terms,
     catchUp: () => deposits.catchUp(),
     ensureAccount: accounts.ensure.bind(accounts),
-    turns,
+    locks,
   })
 }

@@ -10,7 +10,6 @@ import { type OpenParts, openInOrder, type ServicePart } from './open-parts.ts'
 import { startOperatorSocket } from './operator-socket.ts'
 import { readPastSolPrices, storePastSolPrices } from './past-sol-prices.ts'
 import { openPayments } from './payments.ts'
-import { preflight } from './preflight.ts'
 import { type Reload, reloadAll } from './reload.ts'
 import { openSource } from './source.ts'
 import { applySchema, openStores } from './stores.ts'
@@ -37,9 +36,9 @@ export interface ServiceHooks {
 }
 
 /**
- * Starts the roles that the configuration names. Rejects with a ServiceError that names the key,
- * file or line at fault. Parts opened until then are closed again, and nothing is written before
- * every input has been read.
+ * Starts the roles that the configuration names, after `preflight`. Rejects with a ServiceError that
+ * names the key, file or line at fault. Parts opened until then are closed again, and nothing is
+ * written before every input has been read.
  */
 export async function startService(
   config: ServiceConfig,
@@ -47,7 +46,6 @@ export async function startService(
 ): Promise<Service> {
   const context = createContext(config, hooks.onStage)
   const { logger, failed } = context
-  await preflight(config)
   const { lines, reloads, close } = await openInOrder(
     (parts) => startSteps(context, parts),
     context.readiness,

@@ -23,7 +23,7 @@ export interface Stores extends ServicePart, CreditSystem {
   /** The connection for rate limits and account locks; null without Redis. */
   readonly redis: Redis | null
   /** Lets one change at a time happen to an account. */
-  readonly turns: AccountLocks
+  readonly locks: AccountLocks
 }
 
 /**
@@ -48,7 +48,7 @@ export async function openStores({ config, logger, registry }: ServiceContext): 
   return {
     ...opened,
     ...createCreditSystem(store, meter, logger, redis),
-    turns: createAccountLocks(redis),
+    locks: createAccountLocks(redis),
     ready: {
       store: () => store.ping(),
       schema: createSchemaCheck(store),

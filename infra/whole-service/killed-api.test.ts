@@ -20,7 +20,7 @@ const CREDITS = 1_000_000
 /** Path and price. */
 const CALLS = [
   ['/wallets/W1/metrics', 1],
-  ['/trades?limit=100', 3],
+  ['/trades?limit=25', 3],
   ['/wallets', 1],
   ['/tokens/held', 3],
 ] as const
@@ -63,7 +63,7 @@ async function killUnderLoad(t: ExecutionContext, service: Deployment): Promise<
   const calls = new Calls(new Customer(url, calling.key))
   await until(
     () => calls.ask(1),
-    (answer) => (answer?.body as { count?: number })?.count === 100,
+    (answer) => (answer?.body as { count?: number })?.count === 25,
   )
   const follower = new Follower(new Customer(url, following.key))
   const load = Array.from({ length: CALLERS }, () => calls.askWithoutPause())

@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { createStore } from '../../pipeline/store/create-store.ts'
-import { readStorageMarker } from '../../pipeline/store/read-storage-marker.ts'
-import { readNewestTick } from '../../pipeline/store/read-watchlist.ts'
 import type { Store } from '../../pipeline/store/store.ts'
+import { readPoolStates } from '../../pipeline/store/tables/pool-states.ts'
+import { readNewestTick, readStorageMarker } from '../../pipeline/store/tables/progress.ts'
 import { slowWatchlist } from '../../pipeline/testing/slow-watchlist.ts'
-import { readStoredHistory } from '../../pipeline/testing/stored-history.ts'
+import { readWatchlistInputs } from '../../pipeline/testing/watchlist-inputs.ts'
 import { parseStrategies } from '../../pipeline/trending/strategies-file.ts'
 import { SignalDetector } from '../../pipeline/trending/strategy-signal.ts'
 import { TICK_SECONDS } from '../../pipeline/trending/watched-token.ts'
-import { readChanges, readPoolStates } from '../../pipeline/workers/trending/trending-rows.ts'
+import { readChanges } from '../../pipeline/workers/trending/trending-rows.ts'
 import { replayTicks } from '../../pipeline/workers/trending/trending-ticks.ts'
 import { type Simulator, startSimulator } from '../simulator/simulator.ts'
 import { until } from './customer.ts'
@@ -83,7 +83,10 @@ withServers(WHY_NO_SERVERS === '' ? title : `${title} (skipped: ${WHY_NO_SERVERS
   )
   t.deepEqual(
     changes.map(({ event, token }) => ({ event, token })),
-    slowWatchlist(await readStoredHistory(store, CONFIG.solPriceMaxAgeSeconds), { from, through }),
+    slowWatchlist(await readWatchlistInputs(store, CONFIG.solPriceMaxAgeSeconds), {
+      from,
+      through,
+    }),
   )
   const [written] = await store.query('SELECT toUInt32(count()) AS rows FROM watchlist')
   t.deepEqual(written, { rows: changes.length })

@@ -14,6 +14,7 @@ import {
   readTrueFigures,
   tellingFigures,
   tradeLine,
+  walletTimes,
 } from './true-figures.ts'
 
 /*
@@ -34,7 +35,7 @@ interface Served {
   readonly wallet: string
 }
 
-test('no answer, header, message, error, metric or log line of a run names a tracked wallet, a signature or the slot of a trade, or holds a key or a token; what is served is perturbed alike everywhere, and no amount, balance or sum is exact, nor is one that an analyst sees', async (t) => {
+test('no answer, header, message, error, metric or log line of a run names a tracked wallet, a signature or the slot of a trade, or holds a key or a token; what is served is perturbed alike everywhere, and no amount, time, balance or sum is exact, nor is one that an analyst sees', async (t) => {
   const metricsPort = await freePort()
   const salt = 'a salt of this test'
   const service = await deploy('embedded', [], {
@@ -222,7 +223,7 @@ async function servesNoTrueFigure(
   },
 ): Promise<void> {
   const { trades, heard, salt } = told
-  const { due, seen } = await readSwapLines(askOperator, salt)
+  const { due, seen, times } = await readSwapLines(askOperator, salt)
   const served = trades.map((trade) =>
     tradeLine({
       ...trade,
@@ -233,6 +234,12 @@ async function servesNoTrueFigure(
   )
   t.deepEqual(
     [...served, ...seen].filter((line) => !due.has(line)),
+    [],
+  )
+  const heardTimes = walletTimes(heard)
+  t.true(heardTimes.filter((time) => times.served.has(time)).length > 100)
+  t.deepEqual(
+    heardTimes.filter((time) => times.happened.has(time) && !times.served.has(time)),
     [],
   )
   const analystRows = await readAnalystRows(askOperator)

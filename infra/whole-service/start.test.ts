@@ -488,7 +488,7 @@ refused({
   title: 'a server and no secrets',
   env: { CLICKHOUSE_URL: `http://user:${PASSWORD}@${nowhere}` },
   says: `bad configuration:
-  JWT_KEYS_FILE: required by role api with REDIS_URL or CLICKHOUSE_URL: a JWK set of Ed25519 keys, the same in every process; api/auth/README.md has the command
+  JWT_KEYS_FILE: required by role api with REDIS_URL or CLICKHOUSE_URL: a JWK set of Ed25519 keys, the same in every process; docs/operating.md has the command
   SECRET_KEY: required by role api with REDIS_URL or CLICKHOUSE_URL: 32 bytes or more in hex or base64, the same in every process, for example from: openssl rand -hex 32
 `,
 })

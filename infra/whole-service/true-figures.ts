@@ -66,14 +66,24 @@ export function tradeLine(trade: Readonly<Record<string, unknown>>): string {
   return [wallet, time, mint, side, amount, quote].join(' ')
 }
 
+/** Times of swaps, each as `<alias> <unix seconds>`: as they happened, and as they are served. */
+export interface SwapTimes {
+  readonly happened: ReadonlySet<string>
+  readonly served: ReadonlySet<string>
+}
+
 /**
  * The lines of stored swaps as they must be served with `salt`, and as the view `analyst.swaps`
- * shows them.
+ * shows them; and the times of these swaps.
  */
 export async function readSwapLines(
   ask: AskOperator,
   salt: string,
-): Promise<{ readonly due: ReadonlySet<string>; readonly seen: readonly string[] }> {
+): Promise<{
+  readonly due: ReadonlySet<string>
+  readonly seen: readonly string[]
+  readonly times: SwapTimes
+}> {
   // The view is read first, because storage moves on.
   const seen = await ask<Record<string, string>>(
     'SELECT wallet, block_time AS time, base_mint AS mint, side, base_amount AS amount, quote_amount AS quote FROM analyst.swaps',
@@ -82,7 +92,8 @@ export async function readSwapLines(
     'SELECT slot, tx_index, wallet, event_index, block_time, base_mint, side, base_amount, quote_amount FROM swaps FINAL',
   )
   const perturb = createPerturb(salt)
-  const due = stored.map((row) => {
+  const [due, happened, servedTimes] = [new Set<string>(), new Set<string>(), new Set<string>()]
+  for (const row of stored) {
     const served = serveSwap(
       {
         slot: Number(row.slot),
@@ -95,14 +106,47 @@ export async function readSwapLines(
       },
       perturb,
     )
-    return tradeLine({
-      wallet: `W${row.wallet}`,
-      time: served.blockTime,
-      mint: row.base_mint,
-      side: row.side,
-      amount: served.baseAmount,
-      quote: served.quoteAmount,
-    })
-  })
-  return { due: new Set(due), seen: seen.map(tradeLine) }
+    const wallet = `W${row.wallet}`
+    happened.add(`${wallet} ${row.block_time}`)
+    servedTimes.add(`${wallet} ${served.blockTime}`)
+    due.add(
+      tradeLine({
+        wallet,
+        time: served.blockTime,
+        mint: row.base_mint,
+        side: row.side,
+        amount: served.baseAmount,
+        quote: served.quoteAmount,
+      }),
+    )
+  }
+  return { due, seen: seen.map(tradeLine), times: { happened, served: servedTimes } }
+}
+
+/**
+ * Returns the times in JSON texts that stand within an object of one wallet, as `<alias> <unix
+ * seconds>`. Texts that are not JSON have none.
+ */
+export function walletTimes(texts: readonly string[]): string[] {
+  const found: string[] = []
+  const walk = (value: unknown, wallet: unknown): void => {
+    if (typeof value !== 'object' || value === null) return
+    const own = 'wallet' in value ? value.wallet : wallet
+    for (const [name, item] of Object.entries(value))
+      if (typeof item === 'number' && TIME_FIELD.test(name)) found.push(`${own} ${item}`)
+      else walk(item, own)
+  }
+  for (const text of texts) walk(parsed(text), undefined)
+  return found
+}
+
+/** Fields that hold the time of a wallet's event. `computed_at` is a full minute of the clock. */
+const TIME_FIELD = /^(?!computed_at$)(?:\w+_at|\w*time|\w*Time)$/
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
 }

@@ -22,8 +22,8 @@ const wallets = createWallets(feePayers(recorded))
 const decoder = createDecoder(wallets)
 const ofCorpus = fc.nat(Math.max(0, recorded.length - 1))
 
-/** Number of mutated transactions in one run of the tests. */
-const RUNS = Number(process.env.FUZZ_RUNS ?? 100_000)
+/** Number of mutated transactions; `.ci/long` sets more. */
+const RUNS = Number(process.env.FUZZ_RUNS ?? 10_000)
 
 onCorpus(
   `${RUNS} mutated transactions are decoded or refused without a throw, and their records are consistent (K7)`,

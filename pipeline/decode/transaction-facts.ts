@@ -41,7 +41,7 @@ export function readTransactionFacts(
   const tree = buildInstructionTree(instructions)
   const programs = knownPrograms(tx, registry)
   const assetInstructions: AssetInstruction[] = []
-  const entries: (SwapCall & { readonly isSwap: ReturnType<EntryPoints> })[] = []
+  const entries: EntryCall[] = []
   const credits = new Map<number, DirectCredit>()
   const orderActions: PlacedOrderAction[] = []
   for (let at = 0; at < instructions.length; at++) {
@@ -86,11 +86,18 @@ export function readTransactionFacts(
     instructions: assetInstructions,
     credits,
   })
-  const swapCalls = entries.filter(({ at, isSwap }) => {
-    const first = isSwap === 'two_mints_around' ? tree.top[at]! : at
-    return isSwap === true || movesTwoMints(movements, first, tree.end[first]!)
-  })
+  const swapCalls = entries.filter((call) => isSwapCall(call, movements, tree))
   return { tx, named, tree, programs, orders, movements, swapCalls }
+}
+
+/** A call of an entry point that may be one of a swap. */
+interface EntryCall extends SwapCall {
+  readonly isSwap: ReturnType<EntryPoints>
+}
+
+function isSwapCall({ at, isSwap }: EntryCall, movements: Movements, tree: InstructionTree) {
+  const first = isSwap === 'two_mints_around' ? tree.top[at]! : at
+  return isSwap === true || movesTwoMints(movements, first, tree.end[first]!)
 }
 
 /** Looks up each program of a transaction once. */

@@ -49,10 +49,6 @@ export function createCatchUp(
   let nextRecheck: SlotRange | null = null
   let rechecking = false
 
-  async function waitUntilSealed(slot: number): Promise<void> {
-    while ((pipeline.head ?? 0) < slot) await pauseUnlessStopped(250, stop)
-  }
-
   return {
     async fillGap(oldest) {
       const { head } = pipeline
@@ -85,7 +81,7 @@ export function createCatchUp(
       while (nextRecheck !== null) {
         const { from, to }: SlotRange = nextRecheck
         nextRecheck = null
-        await waitUntilSealed(to)
+        while ((pipeline.head ?? 0) < to) await pauseUnlessStopped(250, stop)
         await history.recheckBlocks(from, to, (block) =>
           pipeline.apply({ kind: 'recheck', ...selectTracked(block, wallets()) }),
         )
@@ -94,10 +90,7 @@ export function createCatchUp(
     },
 
     async fetch(slot) {
-      const isWanted = () => {
-        const { head } = pipeline
-        return head !== null && head < slot
-      }
+      const isWanted = () => pipeline.head !== null && pipeline.head < slot
       const block = await history.block(slot, isWanted)
       if (block === null) pipeline.apply({ kind: 'absent', slot })
       else pipeline.apply({ kind: 'block', ...selectTracked(block, wallets()) })

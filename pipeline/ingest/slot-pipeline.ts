@@ -54,35 +54,24 @@ export function createSlotPipeline(
   limits: Pick<FollowLimits, 'patienceMs' | 'maxWaitingSlots' | 'maxPendingBytes'>,
 ): SlotPipeline {
   const { metrics, onStage } = deps
-  const sealer = createSlotSealer<RawTransaction, Uint8Array>({
-    head,
-    patienceMs: limits.patienceMs,
-  })
-  const queue = createOutputQueue<RawOutput>({
-    items: limits.maxWaitingSlots,
-    bytes: limits.maxPendingBytes,
-  })
+  const { patienceMs, maxWaitingSlots, maxPendingBytes } = limits
+  const sealer = createSlotSealer<RawTransaction, Uint8Array>({ head, patienceMs })
+  const queue = createOutputQueue<RawOutput>({ items: maxWaitingSlots, bytes: maxPendingBytes })
   const readOutput = createOutputReader(deps.prices, metrics)
   const counters = createStreamCounters(metrics)
   let sealedSlots = 0
 
   function apply(event: SealerEvent<RawTransaction, Uint8Array>): void {
     for (const output of sealer.apply(event, performance.now())) {
-      if (output.kind === 'fetch') {
-        deps.onFetch(output.slot)
-        continue
-      }
-      if (output.kind === 'sealed') countSealed(output.slot, output.blockTime)
-      queue.push(output, bytesOfOutput(output))
+      if (output.kind === 'fetch') deps.onFetch(output.slot)
+      else queue.push(output, bytesOfOutput(output))
+      if (output.kind !== 'sealed') continue
+      sealedSlots++
+      metrics.sealedSlots.inc()
+      metrics.sealSeconds.observe(Math.max(0, Date.now() / 1000 - output.blockTime))
+      onStage?.('sealed', output.slot)
     }
-    if (queue.full || sealer.pending.bytes > limits.maxPendingBytes) deps.onOverflow()
-  }
-
-  function countSealed(slot: number, blockTime: number): void {
-    sealedSlots++
-    metrics.sealedSlots.inc()
-    metrics.sealSeconds.observe(Math.max(0, Date.now() / 1000 - blockTime))
-    onStage?.('sealed', slot)
+    if (queue.full || sealer.pending.bytes > maxPendingBytes) deps.onOverflow()
   }
 
   return {
@@ -95,12 +84,11 @@ export function createSlotPipeline(
       apply(event)
     },
     async next() {
-      for (;;) {
-        const raw = await queue.take()
-        if (raw === null) return null
+      for (let raw = await queue.take(); raw !== null; raw = await queue.take()) {
         const output = readOutput(raw)
         if (output !== null) return output
       }
+      return null
     },
     waitForRoom: () => queue.waitForRoom(),
     get head() {

@@ -9,7 +9,7 @@ import type { Engine } from './engine.ts'
 import { createEngineStore } from './engine-store.ts'
 import type { QueryParams, Store } from './store.ts'
 
-/** The part of `chdb/connection` that is used here; the package is an optional dependency. */
+/** The part of `chdb/connection` that is used. The package is an optional dependency. */
 interface ChdbModule {
   createChdbConnection(options: { path: string }): ChdbConnection
 }
@@ -19,8 +19,9 @@ type ChdbConnection = NonNullable<NonNullable<Parameters<typeof createClient>[0]
 const DATABASE = 'tracked_wallets'
 
 /**
- * Opens the embedded ClickHouse (chDB) on a folder, made if missing, that this process then owns alone. It runs one query at a time, beside
- * the event loop. Rejects with `bad_config` when the package is not installed or another process owns the folder.
+ * Opens the embedded ClickHouse (chDB) on a folder, which is created if missing and which this
+ * process then owns exclusively. It runs one query at a time, outside the event loop. Rejects with
+ * `bad_config` when the package is not installed or another process owns the folder.
  */
 export async function openChdb(folder: string): Promise<Store> {
   const path = resolve(folder)
@@ -28,7 +29,7 @@ export async function openChdb(folder: string): Promise<Store> {
   let client: ReturnType<typeof createClient>
   try {
     makeFolder(path)
-    chmodSync(path, 0o700) // a folder of an earlier version may be open to other users
+    chmodSync(path, 0o700) // earlier versions left it readable for others
     client = createClient({
       connection: createChdbConnection({ path }),
       log: { level: ClickHouseLogLevel.OFF },
@@ -69,11 +70,10 @@ function engineOf(client: ReturnType<typeof createClient>): Engine {
 }
 
 /**
- * The rows of an answer, one JSON array. When a query fails after its first rows (a timeout, an
- * error in a function), chDB 26.7 keeps the text that it has written and puts it before the answer
- * to the next query, also that of another caller. The array tells the two apart: with text before
- * it the whole is no valid JSON. JSON escapes line breaks, so the last `[` that ends a line begins
- * the answer.
+ * Parses the rows of an answer, one JSON array. When a query fails after its first rows (a timeout,
+ * an error in a function), chDB 26.7 keeps the text that it has written and puts it before the next
+ * answer, which may be another caller's. With such text the answer is not valid JSON. JSON escapes
+ * line breaks, so the last `[` at the end of a line begins the array of this answer.
  */
 function rowsOf(text: string): unknown[] {
   const rows = parse(text) ?? parse(text.slice(text.lastIndexOf('[\n')))
@@ -91,22 +91,25 @@ function parse(text: string): unknown {
   }
 }
 
-/** What `SET` and `USE` say in one query holds for all later ones of the process. The default database is no Atomic one, hence an own. */
+/**
+ * Statements run once: in chDB, `SET` and `USE` hold for all later queries. The default database is
+ * not Atomic, so another one is created.
+ */
 const SESSION = [
   `CREATE DATABASE IF NOT EXISTS ${DATABASE} ENGINE = Atomic`,
   `USE ${DATABASE}`,
   'SET output_format_json_quote_64bit_integers = 1',
   'SET output_format_json_array_of_rows = 1',
-  // A double that is written is the double that is read; the faster way is sometimes off by a bit.
+  // Doubles are read exactly. The default parser is faster and sometimes off by one bit.
   'SET precise_float_parsing = 1',
-  // A column that a table does not have is a bug, not a thing to pass by.
+  // An unknown column in an insert is a bug.
   'SET input_format_skip_unknown_fields = 0',
   'SET max_execution_time = 30',
 ]
 
 function loadChdb(): ChdbModule {
   try {
-    return createRequire(import.meta.url)('chdb/connection') as ChdbModule // the shape above is its documented API
+    return createRequire(import.meta.url)('chdb/connection') as ChdbModule // documented by the package
   } catch (cause) {
     throw new ServiceError(
       'bad_config',
@@ -117,20 +120,13 @@ function loadChdb(): ChdbModule {
 }
 
 function openError(cause: unknown, path: string): ServiceError {
-  if (isOwnedByAnother(path))
-    return new ServiceError(
-      'bad_config',
-      'DATA_DIR: another process owns the data; stop it, or set another folder',
-      { cause },
-    )
-  return new ServiceError(
-    'bad_config',
-    `DATA_DIR: the embedded ClickHouse cannot open ${path}; it needs a folder of its own that it may write`,
-    { cause },
-  )
+  const why = isOwnedByAnother(path)
+    ? 'another process owns the data; stop it, or set another folder'
+    : `the embedded ClickHouse cannot open ${path}; it needs a folder of its own that it may write`
+  return new ServiceError('bad_config', `DATA_DIR: ${why}`, { cause })
 }
 
-/** The engine does not say why it cannot open a folder; its lock file names the process that did. */
+/** chDB does not say why it cannot open a folder. Its lock file has the id of the owner. */
 function isOwnedByAnother(path: string): boolean {
   try {
     const pid = Number(/^PID: ([0-9]+)$/m.exec(readFileSync(join(path, 'status'), 'utf8'))?.[1])

@@ -1,106 +1,92 @@
 import { ServiceError } from '../domain/service-error.ts'
 import { createEngineStore } from './engine-store.ts'
-import { createHttpEngine } from './http-engine.ts'
+import { createHttpEngine, type HttpServer } from './http-engine.ts'
 import type { Store } from './store.ts'
 import { clickhouseCode } from './store-error.ts'
 
-/** The database that is used when the URL names none. */
+/** The database if the URL names none. */
 const DEFAULT_DATABASE = 'tracked_wallets'
 
+/** Codes for a wrong user or password. Source: ErrorCodes.cpp of ClickHouse. */
+const BAD_CREDENTIALS = [192, 193, 516]
+
+const SETTINGS = {
+  output_format_json_quote_64bit_integers: 1,
+  // Doubles are read exactly. The default parser is faster and sometimes off by one bit.
+  precise_float_parsing: 1,
+  // An unknown column in an insert is a bug.
+  input_format_skip_unknown_fields: 0,
+  wait_end_of_query: 1,
+  max_execution_time: 30,
+}
+
 /**
- * Connects to a ClickHouse server, `http(s)://user:password@host:8123/database`, and makes the database if it is missing and the user may.
- * Rejects with `unreachable` when nothing answers there, `bad_config` when user, password or database are refused. The password is in no error.
+ * Connects to a ClickHouse server, `http(s)://user:password@host:8123/database`, and creates the
+ * database if it is missing and the user has the right to.
+ *
+ * Rejects with `unreachable` when no server answers, and with `bad_config` when it refuses user,
+ * password or database. No error contains the password.
  */
 export async function connectClickHouse(url: URL): Promise<Store> {
   const database = databaseOf(url)
-  const server = {
-    origin: url.origin,
-    username: decodeURIComponent(url.username) || 'default',
-    password: decodeURIComponent(url.password),
-  }
+  const server = serverOf(url, database)
   const first = createHttpEngine({ ...server, database: 'default', timeoutMs: 5000 })
   try {
     await first.run(`CREATE DATABASE IF NOT EXISTS ${database}`)
   } catch (error) {
     const code = clickhouseCode(error)
-    if (code === null)
-      throw new ServiceError(
-        'unreachable',
-        `CLICKHOUSE_URL: no ClickHouse answers at ${url.host}`,
-        {
-          retriable: true,
-          cause: error,
-        },
-      )
-    if (code === 516 || code === 192 || code === 193)
-      throw new ServiceError(
-        'bad_config',
-        `CLICKHOUSE_URL: ClickHouse at ${url.host} refuses this user and password`,
-        { cause: error },
-      )
-    // A user who may not make databases finds it there, or hears of it below.
+    if (code === null) throw failure('CLICKHOUSE_URL', url, null, error)
+    if (BAD_CREDENTIALS.includes(code))
+      throw failure('CLICKHOUSE_URL', url, 'refuses this user and password', error)
+    // A user without that right may still use an existing database.
   } finally {
     await first.close()
   }
-  const engine = createHttpEngine({
-    ...server,
-    database,
-    timeoutMs: 40_000,
-    settings: {
-      output_format_json_quote_64bit_integers: 1,
-      // A double that is written is the double that is read; the faster way is sometimes off by a bit.
-      precise_float_parsing: 1,
-      // A column that a table does not have is a bug, not a thing to pass by.
-      input_format_skip_unknown_fields: 0,
-      wait_end_of_query: 1,
-      max_execution_time: 30,
-    },
-  })
-  const store = createEngineStore(engine)
-  try {
-    await store.ping()
-  } catch (error) {
-    await store.close()
-    if (error instanceof ServiceError && error.code === 'internal')
-      throw new ServiceError(
-        'bad_config',
-        `CLICKHOUSE_URL: ClickHouse at ${url.host} does not let this user use database ${database}`,
-        { cause: error },
-      )
-    throw error
-  }
-  return store
+  const refusal = `does not let this user use database ${database}`
+  return open('CLICKHOUSE_URL', url, { ...server, settings: SETTINGS }, refusal)
 }
 
 /**
- * Connects to a ClickHouse server as a user who may only read (`readonly = 1`, which forbids to
- * pass settings: his profile has them). `database` is used where the URL names none. Rejects like
- * `connectClickHouse`.
+ * Connects to a ClickHouse server as a read-only user (`readonly = 1`). Such a user cannot pass
+ * settings, so the user's profile has to contain them. `database` is used if the URL names none.
+ * Rejects like `connectClickHouse`.
  */
-export async function connectReader(url: URL, database: string): Promise<Store> {
-  const store = createEngineStore(
-    createHttpEngine({
-      origin: url.origin,
-      username: decodeURIComponent(url.username),
-      password: decodeURIComponent(url.password),
-      database: decodeURIComponent(url.pathname.slice(1)) || database,
-      timeoutMs: 40_000,
-    }),
-  )
+export function connectReader(url: URL, database: string): Promise<Store> {
+  const server = serverOf(url, decodeURIComponent(url.pathname.slice(1)) || database)
+  return open('CLICKHOUSE_READER_URL', url, server, 'refuses this user, password or database')
+}
+
+function serverOf(url: URL, database: string): HttpServer {
+  return {
+    origin: url.origin,
+    username: decodeURIComponent(url.username) || 'default',
+    password: decodeURIComponent(url.password),
+    database,
+    timeoutMs: 40_000,
+  }
+}
+
+/** Opens a store once the server has answered. `refusal`: what a refusal means. */
+async function open(key: string, url: URL, server: HttpServer, refusal: string): Promise<Store> {
+  const store = createEngineStore(createHttpEngine(server))
   try {
     await store.ping()
     return store
   } catch (error) {
     await store.close()
     const isRefused = error instanceof ServiceError && error.code === 'internal'
-    throw new ServiceError(
-      isRefused ? 'bad_config' : 'unreachable',
-      isRefused
-        ? `CLICKHOUSE_READER_URL: ClickHouse at ${url.host} refuses this user, password or database`
-        : `CLICKHOUSE_READER_URL: no ClickHouse answers at ${url.host}`,
-      { retriable: !isRefused, cause: error },
-    )
+    throw failure(key, url, isRefused ? refusal : null, error)
   }
+}
+
+/** The error for configuration key `key`. `refusal` is null when no server answers. */
+function failure(key: string, { host }: URL, refusal: string | null, cause: unknown): ServiceError {
+  return refusal === null
+    ? new ServiceError('unreachable', `${key}: no ClickHouse answers at ${host}`, {
+        retriable: true,
+        cause,
+      })
+    : new ServiceError('bad_config', `${key}: ClickHouse at ${host} ${refusal}`, { cause })
 }
 
 function databaseOf(url: URL): string {

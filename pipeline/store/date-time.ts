@@ -1,4 +1,4 @@
-/** Unix milliseconds as ClickHouse reads a DateTime64(3, 'UTC'). */
+/** Returns unix milliseconds as text for a column of type DateTime64(3, 'UTC'). */
 export function dateTime(unixMs: number): string {
   return new Date(unixMs).toISOString().replace('T', ' ').replace('Z', '')
 }

@@ -4,25 +4,28 @@ import { createRowEncoder, type RowEncoder } from './row-binary.ts'
 import type { QueryParams, Row, Store } from './store.ts'
 import { storeError } from './store-error.ts'
 
-/** Calls that may wait at once; one more is refused as `unavailable`, so that a stalled server does not fill the memory. */
+/**
+ * Most calls under way at once. Further calls are rejected as `unavailable`, so that a stalled
+ * server does not fill the memory.
+ */
 const MAX_WAITING = 2000
 
-/** An answer this recent shows that the engine answers: no probe has to ask it. */
+/** A probe is skipped when the engine has answered another call this recently. */
 const ANSWERED_MS = 1000
 
-/** From this many rows on, binary rows pay for what they need to know of the table. */
+/** Fewer rows are sent as JSON, because binary rows need the column types of the table. */
 const BINARY_ROWS = 100
 
-/** The store over a server or the embedded engine alike. */
+/** Creates a store over an engine: limits, errors, formats of inserts and probes. */
 export function createEngineStore(engine: Engine): Store {
   const { kind } = engine
   let waiting = 0
   let closed = false
-  /** Called when nothing is under way any more. */
+  /** Called when the last call under way ends. */
   let onIdle = () => {}
 
   /**
-   * When the engine answered last, by `performance.now()`; -Infinity since a call found it away.
+   * `performance.now()` of the last answer; -Infinity after a call found the engine unreachable.
    */
   let answeredAt = Number.NEGATIVE_INFINITY
   let probe: Promise<void> | null = null
@@ -43,9 +46,9 @@ export function createEngineStore(engine: Engine): Store {
       answeredAt = performance.now()
       return result
     } catch (error) {
-      const told = storeError(error)
-      if (told.code === 'unavailable') answeredAt = Number.NEGATIVE_INFINITY
-      throw told
+      const failure = storeError(error)
+      if (failure.code === 'unavailable') answeredAt = Number.NEGATIVE_INFINITY
+      throw failure
     } finally {
       waiting -= 1
       if (waiting === 0) onIdle()
@@ -54,7 +57,10 @@ export function createEngineStore(engine: Engine): Store {
 
   const encoders = new Map<string, RowEncoder | null>()
 
-  /** What JSON is not needed for: null when a column's type or a value is another than expected. The embedded engine takes text alone. */
+  /**
+   * Returns the rows as `RowBinary`. Returns null for chDB, which accepts only text, for few rows,
+   * and when a column's type is not supported or a value does not fit: these are sent as JSON.
+   */
   async function encodeBinary(table: string, rows: readonly Row[]) {
     if (kind === 'chdb' || rows.length < BINARY_ROWS) return null
     const columns = Object.keys(rows[0] ?? {})
@@ -89,7 +95,8 @@ export function createEngineStore(engine: Engine): Store {
         if (rows.length === 0) return
         const binary = await encodeBinary(table, rows)
         const columns = binary?.columns ?? options.columns
-        // The token goes with the statement: a setting of the session would stay on for the next insert of the embedded engine.
+        // The token is a setting of the statement. A setting of the session would also apply to the
+        // next insert of the embedded engine.
         await engine.insert(
           `INSERT INTO ${table} ${columns ? `(${columns.join(', ')}) ` : ''}${dedupSetting(options.dedupToken)} FORMAT ${binary ? 'RowBinary' : 'JSONEachRow'}`,
           binary?.bytes ?? encodeRows(rows),
@@ -106,7 +113,7 @@ export function createEngineStore(engine: Engine): Store {
     async close() {
       if (closed) return
       closed = true
-      // The embedded engine runs in this process, and takes it with it when it ends in the middle of something.
+      // The embedded engine crashes the process when it is closed during a query.
       if (kind === 'chdb' && waiting > 0)
         await new Promise<void>((resolve) => {
           onIdle = resolve
@@ -138,7 +145,9 @@ function dedupSetting(token: string | undefined): string {
   return `SETTINGS insert_deduplication_token = '${token}'`
 }
 
-/** One JSON object a line; bigints become decimal strings, as ClickHouse reads them for every integer type. */
+/**
+ * One JSON object a line. A bigint becomes a decimal string, which every integer column accepts.
+ */
 function encodeRows(rows: readonly Row[]): string {
   return rows.map((row) => JSON.stringify(row, bigintText)).join('\n')
 }

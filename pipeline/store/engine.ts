@@ -1,17 +1,20 @@
 import type { QueryParams } from './store.ts'
 
-/** What differs between a server of ClickHouse and the embedded one. Whatever fails rejects as it came; `storeError` tells what it means. */
+/**
+ * What differs between a ClickHouse server and chDB. Failures reject with the original error, which
+ * `storeError` classifies.
+ */
 export interface Engine {
   readonly kind: 'clickhouse' | 'chdb'
-  /** The rows of a SELECT without a FORMAT. */
+  /** Returns the rows of a SELECT without FORMAT. */
   read(sql: string, params?: QueryParams): Promise<unknown[]>
-  /** Runs a statement; a result is thrown away. */
+  /** Runs a statement and drops its result. */
   run(sql: string, params?: QueryParams): Promise<void>
-  /** Runs an INSERT that ends in a FORMAT with the data that follow it. */
+  /** Runs an INSERT that ends in FORMAT with its data. */
   insert(sql: string, data: string | Uint8Array): Promise<void>
   /**
-   * Resolves when the engine answers. A server is asked on a connection of its own, which waits for
-   * no query.
+   * Resolves when the engine answers. On a server the probe has its own connection, so it does not
+   * wait for queries.
    */
   ping(): Promise<void>
   close(): Promise<void>

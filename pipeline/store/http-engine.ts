@@ -6,15 +6,15 @@ import { Pool } from 'undici'
 import type { Engine } from './engine.ts'
 import type { QueryParams } from './store.ts'
 
-/** A server and who asks it. */
+/** A server and the user who connects to it. */
 export interface HttpServer {
   readonly origin: string
   readonly username: string
   readonly password: string
-  /** Where tables are that a statement names without one. */
+  /** The database of tables that a statement names without one. */
   readonly database: string
   readonly settings?: Readonly<Record<string, string | number>>
-  /** How long a connection, the begin of an answer and each pause in it may take. */
+  /** Timeout for connecting, for the start of a response, and for each pause in it. */
   readonly timeoutMs: number
 }
 
@@ -22,8 +22,9 @@ const CONNECTIONS = 16
 const PROBE_TIMEOUT_MS = 5000
 
 /**
- * Asks ClickHouse over HTTP. Parameters and errors are written and read by its own client, requests are made by undici: the client waits for a timer
- * before each of them, 1 to 2 ms (https://github.com/ClickHouse/clickhouse-js/pull/296), and puts each row through a stream.
+ * Creates an engine over HTTP. ClickHouse's client encodes parameters and parses errors. Requests
+ * are made by undici, because the client waits 1 to 2 ms for a timer before each of them
+ * (https://github.com/ClickHouse/clickhouse-js/pull/296) and pipes each row through a stream.
  */
 export function createHttpEngine(server: HttpServer): Engine {
   const { origin, database, settings, timeoutMs } = server
@@ -32,7 +33,7 @@ export function createHttpEngine(server: HttpServer): Engine {
   const credentials = Buffer.from(`${server.username}:${server.password}`).toString('base64')
   const headers = { authorization: `Basic ${credentials}` }
 
-  /** A statement in the address has its data in the body. */
+  /** With `query` in the URL, the body has the data of that statement. */
   async function post(
     address: { query?: string },
     body: string | Uint8Array,
@@ -78,21 +79,21 @@ function openPool(origin: string, connections: number, timeoutMs: number): Pool 
     connectTimeout: timeoutMs,
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
-    // Less than the server keeps them, so that none is asked which it is about to close.
+    // Shorter than the server's timeout, so that no request goes to a connection that it closes.
     keepAliveTimeout: 2500,
     keepAliveMaxTimeout: 2500,
   })
 }
 
-/** Not by the encoding of the body: undici 7.30 decodes each piece for itself, and a character may be in two. */
+/**
+ * Decodes a body. A character may be split over two pieces, which undici 7.30 decodes one by one.
+ */
 async function* textOf(body: AsyncIterable<Buffer>): AsyncGenerator<string> {
   const decoder = new StringDecoder('utf8')
   for await (const piece of body) yield decoder.write(piece)
 }
 
-/**
- * The rows of an answer, one JSON object a line. JSON escapes line breaks, so a row contains none.
- */
+/** Parses rows, one JSON object a line. JSON escapes line breaks, so a row contains none. */
 async function rowsOf(pieces: AsyncIterable<string>): Promise<unknown[]> {
   const rows: unknown[] = []
   let rest = ''

@@ -4,22 +4,23 @@ import { join } from 'node:path'
 import { ServiceError } from '../domain/service-error.ts'
 import type { Store } from './store.ts'
 
-/** The schema that ships with the program: `sql/` beside `dist/`. */
+/** The schema of this version: `sql/` beside `dist/`. */
 export const SQL_FOLDER = join(import.meta.dirname, '../../../sql')
 
 /** A file of `sql/`, named `NNNN_name.sql`; its statements end with `;` at the end of a line. */
 interface SchemaFile {
   readonly name: string
-  /** Covers the statements without their comment lines, so that a comment may be corrected. */
+  /** Of the statements without lines of comments, so that comments may be corrected. */
   readonly checksum: string
   readonly statements: readonly string[]
 }
 
 /**
- * Brings the schema up to date: applies the files of `folder` that are new, in order of their numbers. Gives their names.
+ * Applies the new files of `folder` in the order of their numbers, and returns their names.
  *
- * Rejects with `schema_changed`, and with nothing written, when a file that was applied once has changed or is gone, or a name is bad: the
- * message names the file. Several processes may do this at once: every statement says IF NOT EXISTS, so doing one twice is doing it once.
+ * Rejects with `schema_changed`, and writes nothing, when an applied file has changed or is
+ * missing, or when a name is invalid. The message names the file. Several processes may run this at
+ * once, because every statement is idempotent (`IF NOT EXISTS`).
  */
 export async function migrate(store: Store, folder = SQL_FOLDER): Promise<readonly string[]> {
   const files = readSchema(folder)
@@ -39,7 +40,7 @@ export async function migrate(store: Store, folder = SQL_FOLDER): Promise<readon
     store,
     files.filter(({ name, checksum }) => applied.get(name)?.includes(checksum) === false),
   )
-  // Another process may have come with other files meanwhile.
+  // Another process may have applied other files meanwhile.
   pendingFiles(files, await readApplied(store))
   return pending.map((file) => file.name)
 }
@@ -53,7 +54,7 @@ async function record(store: Store, files: readonly SchemaFile[]): Promise<void>
   )
 }
 
-/** Resolves when every file of `folder` has been applied unchanged; rejects with `schema_changed`, naming the first that has not. */
+/** Rejects with `schema_changed`, naming the file, unless all of `folder` is applied unchanged. */
 export async function checkSchema(store: Store, folder = SQL_FOLDER): Promise<void> {
   const [first] = pendingFiles(readSchema(folder), await readApplied(store))
   if (first)
@@ -63,9 +64,9 @@ export async function checkSchema(store: Store, folder = SQL_FOLDER): Promise<vo
 }
 
 /**
- * Returns a condition of readiness that holds while the schema is current; call it after `migrate`.
- * The schema is read again at most once in `everyMs` and nobody waits for that; while the store
- * does not answer, the last reading stands.
+ * Returns a readiness check that rejects while the schema is not current. Create it after
+ * `migrate`. The schema is read at most once in `everyMs`, in the background. While the store does
+ * not answer, the last result stays.
  */
 export function createSchemaCheck(
   store: Store,
@@ -76,7 +77,7 @@ export function createSchemaCheck(
   let readAt = performance.now()
   return async () => {
     if (performance.now() - readAt >= everyMs) {
-      readAt = Number.POSITIVE_INFINITY // until it was read
+      readAt = Number.POSITIVE_INFINITY // while it is read
       checkSchema(store, folder)
         .then(
           () => {
@@ -94,7 +95,7 @@ export function createSchemaCheck(
   }
 }
 
-/** The error of a user who may create no table, with what helps; any other error as it is. */
+/** Explains the error of a user without the right to create tables; returns others unchanged. */
 function mayNotMigrate(error: unknown, file: string): unknown {
   if (!(error instanceof ServiceError) || error.context?.code !== ACCESS_DENIED) return error
   const why = 'has not been applied, and the user of CLICKHOUSE_URL may change no table'
@@ -105,7 +106,7 @@ function mayNotMigrate(error: unknown, file: string): unknown {
 /** ClickHouse's code. Source: ErrorCodes.cpp. */
 const ACCESS_DENIED = 497
 
-/** Where the views for analysts are: each database of the service has its own. */
+/** Returns the database of the analysts' views for a database of the service. */
 export function analystDatabase(database: string): string {
   return database === 'tracked_wallets' ? 'analyst' : `analyst_${database}`
 }
@@ -134,12 +135,18 @@ ENGINE = ReplacingMergeTree
 ORDER BY (name, checksum)
 COMMENT 'Schema files that were applied, one row a file'`
 
-async function readApplied(store: Store): Promise<Map<string, string[]>> {
-  const [table] = await store.query<{ found: number }>(
-    "SELECT count() > 0 AS found FROM system.tables WHERE database = currentDatabase() AND name = 'schema_migrations'",
+/** Whether the database has a table of this name. */
+export async function hasTable(store: Store, table: string): Promise<boolean> {
+  const [row] = await store.query<{ found: number }>(
+    'SELECT count() > 0 AS found FROM system.tables WHERE database = currentDatabase() AND name = {table:String}',
+    { table },
   )
+  return row?.found === 1
+}
+
+async function readApplied(store: Store): Promise<Map<string, string[]>> {
   const applied = new Map<string, string[]>()
-  if (!table?.found) return applied
+  if (!(await hasTable(store, 'schema_migrations'))) return applied
   const rows = await store.query<{ name: string; checksum: string }>(
     'SELECT DISTINCT name, checksum FROM schema_migrations ORDER BY name, checksum LIMIT 10000',
   )
@@ -170,7 +177,7 @@ function readSchema(folder: string): SchemaFile[] {
   })
 }
 
-/** Checksums without it, of databases from before 1.0.0, covered comments and are not compared. */
+/** Older checksums lack this prefix. They covered comments too, and are not compared. */
 const CHECKSUM_KIND = 'statements-sha256:'
 
 function differs(checksum: string, file: SchemaFile): boolean {

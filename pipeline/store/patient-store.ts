@@ -8,9 +8,10 @@ import type { Store } from './store.ts'
 const PAUSES = { first: 100, last: 5000 }
 
 /**
- * The store for those who must not lose what they hold: while the server is away (`unavailable`) every call waits and is made again, without
- * end, until `signal` aborts (`closed`). An insert keeps its deduplication token over all attempts, so that one whose answer was lost is not
- * stored twice.
+ * Creates a store for workers, which must not lose data: while the server is unreachable
+ * (`unavailable`), every call is retried until `signal` aborts, and then rejects with `closed`. An
+ * insert keeps its deduplication token over all attempts, so that it is stored once even if an
+ * answer was lost.
  */
 export function createPatientStore(store: Store, signal: AbortSignal, logger: Logger): Store {
   async function patiently<T>(run: () => Promise<T>): Promise<T> {

@@ -1,9 +1,9 @@
 import { ServiceError } from '../domain/service-error.ts'
 
 /**
- * What a failed call to ClickHouse means for the caller: `unavailable`, retriable, when the server cannot be reached or cannot serve now;
- * `internal` for everything that it refuses, which trying again does not help. The message of a refusal can quote data, so it is only in
- * `cause`.
+ * Classifies a failed call to ClickHouse: `unavailable`, retriable, when the server cannot be
+ * reached or is overloaded; `internal` for a statement that it rejects, where a retry does not
+ * help. The message of a rejection may quote data, so it is only in `cause`.
  */
 export function storeError(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error
@@ -20,18 +20,24 @@ export function storeError(error: unknown): ServiceError {
   })
 }
 
-/** The code of ClickHouse behind an error; null for a failure to reach it. Source: ErrorCodes.cpp of ClickHouse. */
+/**
+ * Returns ClickHouse's code of an error; null when the server could not be reached. Source:
+ * ErrorCodes.cpp of ClickHouse.
+ */
 export function clickhouseCode(error: unknown): number | null {
   if (!(error instanceof Error)) return null
   if ('type' in error && 'code' in error && /^[0-9]+$/.test(String(error.code)))
     return Number(error.code)
   const text = /^(?:Error: )?Code: ([0-9]+)\./.exec(error.message)
   if (text) return Number(text[1])
-  // The client's own refusals (a bad parameter) are bugs; what a socket says is not.
+  // The client rejects a bad parameter with these types, which is a bug; errors of sockets are not.
   return error instanceof TypeError || error instanceof SyntaxError ? 0 : null
 }
 
-/** Refusals that pass: timeouts, memory, too many parts or queries, read-only or full disks, a server that stops or starts. */
+/**
+ * Codes of temporary failures: timeouts, memory, too many parts or queries, disks that are full or
+ * read-only, a server that stops or starts.
+ */
 const BUSY_CODES = new Set([
   3, 74, 75, 76, 159, 164, 198, 202, 203, 209, 210, 216, 236, 241, 242, 243, 252, 279, 285, 319,
   394, 425, 439, 473, 519, 574, 594, 640, 649, 692, 698, 745, 999,

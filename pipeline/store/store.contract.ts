@@ -9,10 +9,10 @@ import { address } from '../domain/address.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import type { TestStore } from '../testing/test-store.ts'
 import { analystDatabase, checkSchema, createSchemaCheck, migrate, SQL_FOLDER } from './migrate.ts'
-import { readPoolPrices } from './read-pool-prices.ts'
-import { readStorageMarker } from './read-storage-marker.ts'
 import type { Store } from './store.ts'
-import { addTrackedWallets, readTrackedWallets } from './tracked-wallets.ts'
+import { readStorageMarker } from './tables/progress.ts'
+import { readPoolPrices } from './tables/sol-prices.ts'
+import { addTrackedWallets, readTrackedWallets } from './tables/tracked-wallets.ts'
 
 /** What every store does, on an empty one that `open` gives; `name` says which in the titles. */
 export function testStore(test: TestFn, name: string, open: () => Promise<TestStore>): void {
@@ -152,7 +152,8 @@ export function testStore(test: TestFn, name: string, open: () => Promise<TestSt
     t.deepEqual(await read('at_once'), await read('one_by_one'))
     t.is((await read('at_once')).length, 300)
 
-    // What does not fit a column is refused as it is of few rows, and so is a column that is not there.
+    // What does not fit a column is refused as it is of few rows, and so is a column that is not
+    // there.
     const spoilt = (change: object) =>
       store
         .insert('at_once', [...rows.slice(1), { ...rows[0], ...change }], { columns })

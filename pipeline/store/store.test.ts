@@ -15,9 +15,9 @@ import {
 import { createStore } from './create-store.ts'
 import { createEngineStore } from './engine-store.ts'
 import { createPatientStore } from './patient-store.ts'
-import { readStorageMarker } from './read-storage-marker.ts'
 import { testStore } from './store.contract.ts'
 import { storeError } from './store-error.ts'
+import { readStorageMarker } from './tables/progress.ts'
 
 let chdbFolder = ''
 testStore(test, 'chDB', async (): Promise<TestStore> => {
@@ -47,7 +47,8 @@ test('a second process on the same folder is told so', (t) => {
 })
 
 test('a folder that cannot be made is told', async (t) => {
-  // What Node's recursive mkdir never ends at: a folder that no folder can be made in, a link to nowhere.
+  // What Node's recursive mkdir never ends at: a folder that no folder can be made in, a link to
+  // nowhere.
   const link = join(chdbFolder, 'link')
   symlinkSync(join(chdbFolder, 'nowhere'), link)
   for (const path of ['/proc/x/y', join(link, 'store')])

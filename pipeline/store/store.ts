@@ -1,21 +1,26 @@
-/** The row values that go into an insert: 64-bit and wider integers as decimal strings or bigint, never a float. */
+/** A row to insert. Integers of 64 bits and more are decimal strings or bigints, never floats. */
 export type Row = Readonly<Record<string, unknown>>
 
+/** Values of a query's parameters, by name. */
 export type QueryParams = Readonly<Record<string, unknown>>
 
 /**
- * ClickHouse over HTTP or embedded (chDB), behind the same client. Every failure to reach it is a retriable ServiceError `unavailable`;
- * a query that ClickHouse refuses is a ServiceError `internal`, which is a bug.
+ * ClickHouse, over HTTP or embedded (chDB). Calls reject with a retriable ServiceError
+ * `unavailable` when it cannot be reached, and with `internal` when it refuses a statement, which
+ * is a bug.
  */
 export interface Store {
   readonly kind: 'clickhouse' | 'chdb'
   /**
-   * Rows of a SELECT; parameters as `{name:Type}` in the text. 64-bit and wider integers come as
-   * decimal strings. An answer that lacks one of `columns` rejects as `unavailable`: name them
-   * where a missing value would become a wrong number.
+   * Returns the rows of a SELECT. Parameters are `{name:Type}` in the text. Integers of 64 bits and
+   * more are returned as decimal strings. An answer without one of `columns` rejects as
+   * `unavailable`: name them where a missing value would become a wrong number.
    */
   query<T>(sql: string, params?: QueryParams, columns?: readonly (keyof T & string)[]): Promise<T[]>
-  /** Inserts rows as one block. With a `dedupToken` the same block sent again is stored once. `columns` are named where a row has one that only inserts know (`EPHEMERAL`). */
+  /**
+   * Inserts rows as one block. With a `dedupToken`, the same block sent again is stored once.
+   * `columns` are required if one of them is `EPHEMERAL`.
+   */
   insert(
     table: string,
     rows: readonly Row[],
@@ -24,15 +29,16 @@ export interface Store {
   /** Runs a statement without a result. */
   command(sql: string, params?: QueryParams): Promise<void>
   /**
-   * Resolves when the engine answers, or has answered another call within the last second. It waits
-   * for no other call of a server, and however many ask, at most one probe is under way: the
-   * embedded engine runs one query at a time.
+   * Resolves when the engine answers, or if it answered another call within the last second. On a
+   * server it does not wait for other calls. At most one probe is under way, however many callers
+   * there are, because the embedded engine runs one query at a time.
    */
   ping(): Promise<void>
+  /** Closes the store. Later calls reject with `closed`. */
   close(): Promise<void>
 }
 
-/** Where the data is: a server, or a folder that this process owns alone. */
+/** Where the data is: on a server, or in a folder that this process owns exclusively. */
 export type StoreConfig =
   | { readonly kind: 'clickhouse'; readonly url: URL }
   | { readonly kind: 'chdb'; readonly path: string }

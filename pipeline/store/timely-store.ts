@@ -2,8 +2,9 @@ import { ServiceError } from '../domain/service-error.ts'
 import type { Store } from './store.ts'
 
 /**
- * The store for those who answer somebody: a query or ping that has not ended within `timeoutMs` is told as `unavailable`, so that a server that hangs
- * looks like one that is gone. The query goes on until the client gives it up. Writes are passed on as they are: their outcome has to be known.
+ * Creates a store for request handlers: a query or ping that takes longer than `timeoutMs` rejects
+ * with `unavailable`, as if the server were unreachable. The query itself goes on until the
+ * engine's timeout. Writes have no such limit, because their outcome has to be known.
  */
 export function createTimelyStore(store: Store, timeoutMs: number): Store {
   return {
@@ -13,7 +14,7 @@ export function createTimelyStore(store: Store, timeoutMs: number): Store {
   }
 }
 
-/** What `asked` comes to, or `unavailable` when that takes longer than `timeoutMs`. */
+/** Resolves or rejects as `asked` does, or with `unavailable` after `timeoutMs`. */
 export async function inTime<T>(asked: Promise<T>, timeoutMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {

@@ -1,14 +1,14 @@
 import { LAMPORTS_PER_SOL, nearestNumber } from '../domain/amount.ts'
 import { compareEventKeys } from '../domain/event-key.ts'
 import { type Perturb, perturbAmount } from '../domain/perturbation.ts'
+import type { PoolSnapshot } from '../domain/pool-snapshot.ts'
 import { USDC, USDT, WSOL } from '../domain/quote.ts'
-import type { PoolSnapshot } from '../trending/figures.ts'
 import type { TokenFacts } from '../trending/token-book.ts'
 import type { TrendingEvent } from '../trending/trending-event.ts'
 import type { Momentum, WatchEvent, WatchedToken } from '../trending/watched-token.ts'
 
 /** All stored rows that the watchlist depends on. */
-export interface StoredHistory {
+export interface WatchlistInputs {
   /** In event-key order. */
   readonly events: readonly TrendingEvent[]
   readonly facts: ReadonlyMap<string, TokenFacts>
@@ -37,7 +37,7 @@ type Counted = TrendingEvent & { readonly time: number }
  * which is about a hundred times faster.
  */
 export function slowWatchlist(
-  stored: StoredHistory,
+  stored: WatchlistInputs,
   { from, through, onlyWhenDue = false }: { from: number; through: number; onlyWhenDue?: boolean },
 ): SlowChange[] {
   const byMint = new Map<string, Counted[]>()
@@ -53,7 +53,7 @@ export function slowWatchlist(
 }
 
 function changesOf(
-  stored: StoredHistory,
+  stored: WatchlistInputs,
   mint: string,
   events: readonly Counted[],
   range: { from: number; through: number; onlyWhenDue: boolean },
@@ -98,7 +98,7 @@ function changesOf(
 }
 
 function tokenAt(
-  stored: StoredHistory,
+  stored: WatchlistInputs,
   mint: string,
   past: readonly Counted[],
   pools: readonly PoolSnapshot[],
@@ -211,7 +211,7 @@ function tokenAt(
 
 /** Market cap and liquidity as of a time, from what happened until then. */
 function marketAt(
-  stored: StoredHistory,
+  stored: WatchlistInputs,
   past: readonly Counted[],
   pools: readonly PoolSnapshot[],
   supply: bigint | null,
@@ -257,7 +257,7 @@ function marketAt(
   }
 }
 
-function solAt({ solPrices, solPriceMaxAgeSeconds }: StoredHistory, time: number): bigint | null {
+function solAt({ solPrices, solPriceMaxAgeSeconds }: WatchlistInputs, time: number): bigint | null {
   const known = solPrices.filter((price) => price.time <= time).at(-1)
   return known === undefined || time - known.time > solPriceMaxAgeSeconds ? null : known.usdE9
 }
@@ -316,7 +316,7 @@ function openCost(own: readonly Counted[]): bigint {
  * Returns events in their served form, each with the time from which it counts: not before the
  * previous event of the same wallet and token.
  */
-function counted({ events, perturb }: StoredHistory): Counted[] {
+function counted({ events, perturb }: WatchlistInputs): Counted[] {
   const newest = new Map<string, number>()
   return events
     .map((event) => {

@@ -1,10 +1,10 @@
 import test from 'ava'
 import fc from 'fast-check'
 import { createPerturb } from '../domain/perturbation.ts'
+import type { PoolSnapshot } from '../domain/pool-snapshot.ts'
 import { USDC, WSOL } from '../domain/quote.ts'
-import { type SlowChange, type StoredHistory, slowWatchlist } from '../testing/slow-watchlist.ts'
+import { type SlowChange, slowWatchlist, type WatchlistInputs } from '../testing/slow-watchlist.ts'
 import { type ComputedTick, createEngine, type TrendingEngine } from './engine.ts'
-import type { PoolSnapshot } from './figures.ts'
 import type { TokenFacts } from './token-book.ts'
 import type { TrendingEvent } from './trending-event.ts'
 import type { WatchedToken } from './watched-token.ts'
@@ -23,7 +23,7 @@ const aGap = fc.oneof(
   { weight: 1, arbitrary: fc.integer({ min: -11, max: 11 }).map((some) => 86_400 + some) },
 )
 
-const aStored = (salt: string | null): fc.Arbitrary<StoredHistory> =>
+const aStored = (salt: string | null): fc.Arbitrary<WatchlistInputs> =>
   fc
     .record({
       steps: fc.array(
@@ -111,7 +111,7 @@ function once(snapshots: readonly PoolSnapshot[]): PoolSnapshot[] {
  * whole history of an unknown token.
  */
 function run(
-  stored: StoredHistory,
+  stored: WatchlistInputs,
   of: {
     readonly from: number
     readonly through: number
@@ -168,7 +168,7 @@ function run(
 }
 
 const START = T - (T % 10)
-const endOf = ({ events }: StoredHistory) => {
+const endOf = ({ events }: WatchlistInputs) => {
   const last = (events.at(-1)?.blockTime ?? T) + 86_400 + 120
   return last - (last % 10)
 }

@@ -1,9 +1,11 @@
 import type { Perturb } from '../domain/perturbation.ts'
+import type { PoolSnapshot } from '../domain/pool-snapshot.ts'
+import type { SolPrice } from '../domain/slot.ts'
 import { changeFrom, leave } from './changes.ts'
 import { EventQueue } from './event-queue.ts'
-import { EVICT_SECONDS, type PoolSnapshot, SOL_STEP_SECONDS } from './figures.ts'
+import { EVICT_SECONDS, SOL_STEP_SECONDS } from './figures.ts'
 import { replayHistory } from './replay-history.ts'
-import { SolPriceSeries, type TimedSolPrice } from './sol-price-series.ts'
+import { SolPriceSeries } from './sol-price-series.ts'
 import { TokenBook, type TokenFacts } from './token-book.ts'
 import { compareTimed, serveEvent, type TimedEvent, type TrendingEvent } from './trending-event.ts'
 import {
@@ -103,7 +105,7 @@ export class TrendingEngine {
   }
 
   /** Adds prices of SOL, in the order of their times. */
-  addPrices(prices: readonly TimedSolPrice[]): void {
+  addPrices(prices: readonly SolPrice[]): void {
     for (const price of prices) this.#prices.add(price)
   }
 

@@ -1,4 +1,5 @@
 import { LAMPORTS_PER_SOL, nearestNumber } from '../domain/amount.ts'
+import type { PoolSnapshot } from '../domain/pool-snapshot.ts'
 import { USDC, USDT, WSOL } from '../domain/quote.ts'
 import type { Momentum, WatchState } from './watched-token.ts'
 
@@ -9,21 +10,6 @@ export interface SwapPrice {
   readonly amount: bigint
   /** USD x 10^9 for one SOL at that time; null if unknown. */
   readonly solUsdE9: bigint | null
-}
-
-/**
- * What the pool of a token held from tick `at` on (table `pool_states`). `pool` is empty from when
- * it is no longer known.
- */
-export interface PoolSnapshot {
-  readonly at: number
-  readonly mint: string
-  readonly pool: string
-  readonly quoteMint: string
-  /** Raw units of `quoteMint` in the pool. */
-  readonly quoteReserve: bigint
-  /** One raw unit of the token costs quote / base raw units of `quoteMint`. */
-  readonly price: { readonly quote: bigint; readonly base: bigint }
 }
 
 /**

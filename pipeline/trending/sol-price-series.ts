@@ -1,10 +1,5 @@
+import type { SolPrice } from '../domain/slot.ts'
 import type { SolPriceAt } from './figures.ts'
-
-/** A price of SOL: USD x 10^9 at a unix second. */
-export interface TimedSolPrice {
-  readonly time: number
-  readonly usdE9: bigint
-}
 
 /**
  * SOL/USD of the last hours. Prices are added in the order of their times; the last one of a second
@@ -20,7 +15,7 @@ export class SolPriceSeries {
   }
 
   /** Adds a price. Throws when it is older than the newest one. */
-  add({ time, usdE9 }: TimedSolPrice): void {
+  add({ time, usdE9 }: SolPrice): void {
     const last = this.#times.at(-1) ?? -1
     if (time < last) throw new Error('prices come in the order of their times')
     if (time === last) this.#prices[this.#prices.length - 1] = usdE9

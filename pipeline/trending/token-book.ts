@@ -1,4 +1,5 @@
 import { LAMPORTS_PER_SOL, nearestNumber } from '../domain/amount.ts'
+import type { PoolSnapshot } from '../domain/pool-snapshot.ts'
 import {
   convictionOf,
   DISCOVERED_SECONDS,
@@ -11,7 +12,6 @@ import {
   mcapOfSwap,
   momentumOf,
   NEAR_EVICT_SECONDS,
-  type PoolSnapshot,
   type SolPriceAt,
   type SwapPrice,
   watchStateOf,
@@ -30,7 +30,7 @@ export interface TokenFacts {
 }
 
 /** The first tick at or after a time. */
-export function tickOf(time: number): number {
+export function tickAt(time: number): number {
   return Math.ceil(time / TICK_SECONDS) * TICK_SECONDS
 }
 
@@ -214,7 +214,7 @@ export class TokenBook {
     }
     let due = Number.POSITIVE_INFINITY
     for (const edge of edges) if (edge > at && edge < due) due = edge
-    return tickOf(due)
+    return tickAt(due)
   }
 
   #moveTo(at: number): void {

@@ -2,7 +2,7 @@ import { addressFromBytes } from '../../../pipeline/domain/address.ts'
 import { WSOL } from '../../../pipeline/domain/quote.ts'
 import type { FoldEvent } from '../../../pipeline/fold/fold-event.ts'
 import type { Store } from '../../../pipeline/store/store.ts'
-import { addTrackedWallets } from '../../../pipeline/store/tracked-wallets.ts'
+import { addTrackedWallets } from '../../../pipeline/store/tables/tracked-wallets.ts'
 
 /**
  * A stored history: so many swaps of each of some wallets, over `TOKENS` tokens each, three buys to

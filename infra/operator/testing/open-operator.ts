@@ -30,7 +30,7 @@ export interface OpenedOperator {
 /** Opens an operator over a new store. No fold worker reads its log, and it has no RPC server. */
 export async function openOperator(): Promise<OpenedOperator> {
   const logger = createLogger('silent')
-  const { store, drop } = await openEmbeddedStore()
+  const { store, remove } = await openEmbeddedStore()
   const log = createMemoryLog({ logger, registry: createRegistry() }, { retryDelayMs: 1 })
   const meter = await openMeter({ kind: 'memory' }, logger)
   const parts: OperatorParts = {
@@ -44,7 +44,7 @@ export async function openOperator(): Promise<OpenedOperator> {
     caller: { user: 'ann', uid: 1000 },
     confirmAboveCredits: 100_000,
     prices: pricesOf(readEnv(billingEnv, {})),
-    turns: createAccountLocks(null),
+    locks: createAccountLocks(null),
     ...createCreditSystem(store, meter, logger, null),
   }
   const run = (...args: string[]) => runCommand(args, parts, () => {})
@@ -64,7 +64,7 @@ export async function openOperator(): Promise<OpenedOperator> {
     },
     async close() {
       await log.close()
-      await drop()
+      await remove()
     },
   }
 }

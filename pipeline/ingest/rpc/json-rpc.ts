@@ -79,9 +79,8 @@ export function createJsonRpc(options: RpcOptions): JsonRpcClient {
     let failure: RpcFailure | null = null
     for (let attempt = 0; attempt < attempts; attempt++) {
       const retryAfterMs = failure?.retryAfterMs ?? null
-      if (failure !== null && retryAfterMs === null) {
+      if (failure !== null && retryAfterMs === null)
         await pause(Math.min(backoffMs * 2 ** (attempt - 1), MAX_BACKOFF_MS), closed.signal)
-      }
       if (closed.signal.aborted) break
       const outcome = await limit(async () => {
         // The pause occupies one of the concurrent requests, so that a server that throttles
@@ -95,11 +94,7 @@ export function createJsonRpc(options: RpcOptions): JsonRpcClient {
         throw new RpcErrorResponse(method, outcome.code, outcome.message)
       failure = outcome
     }
-    const reason = closed.signal.aborted ? 'closed' : (failure?.message ?? 'no answer')
-    throw new ServiceError('unavailable', `SOLANA_RPC_URL: ${method} failed: ${reason}`, {
-      retriable: true,
-      context: { method },
-    })
+    throw noAnswer(method, closed.signal.aborted ? 'closed' : (failure?.message ?? 'no answer'))
   }
 
   async function callOnce(
@@ -129,6 +124,11 @@ export function createJsonRpc(options: RpcOptions): JsonRpcClient {
       http.close()
     },
   }
+}
+
+function noAnswer(method: string, reason: string): ServiceError {
+  const options = { retriable: true, context: { method } }
+  return new ServiceError('unavailable', `SOLANA_RPC_URL: ${method} failed: ${reason}`, options)
 }
 
 const MAX_BACKOFF_MS = 5000

@@ -1,4 +1,4 @@
-import pLimit from 'p-limit'
+import pMap, { pMapIterable } from 'p-map'
 import type { Logger } from '../../runtime/logger.ts'
 import type { IngestMetrics } from '../telemetry.ts'
 import { pauseUnlessStopped, retryUntilStopped } from './retry-until-stopped.ts'
@@ -51,7 +51,8 @@ export function createRpcHistory(
       for (let start = from; start <= to; start += SLOTS_PER_LIST) {
         const last = Math.min(start + SLOTS_PER_LIST - 1, to)
         const slots = await retryUntilStopped(() => rpc.getBlocks(start, last), retrying)
-        for await (const block of readAhead(slots, (slot) => waitForBlock(slot, () => true))) {
+        const read = (slot: number) => waitForBlock(slot, () => true)
+        for await (const block of pMapIterable(slots, read, FEW_BLOCKS)) {
           metrics.rpcBlocks.inc({ why: 'gap' })
           if (block !== null) yield block
         }
@@ -59,30 +60,16 @@ export function createRpcHistory(
     },
     async recheckBlocks(from, to, onBlock) {
       const slots = await retryUntilStopped(() => rpc.getBlocks(from, to), retrying)
-      await pLimit(MAX_CONCURRENT_BLOCKS).map(slots, async (slot) => {
+      const recheck = async (slot: number) => {
         const block = await retryUntilStopped(() => rpc.getBlock(slot), retrying)
         metrics.rpcBlocks.inc({ why: 'recheck' })
         if (block !== 'absent' && block !== 'not_yet') onBlock(block)
-      })
+      }
+      await pMap(slots, recheck, FEW_BLOCKS)
     },
   }
 }
 
-/**
- * Yields the results of `read` in the order of the items; reads a few items ahead of the consumer.
- */
-async function* readAhead<T, R>(items: readonly T[], read: (item: T) => Promise<R>) {
-  const ahead: Promise<R>[] = []
-  for (const item of items) {
-    const result = read(item)
-    result.catch(() => {}) // the rejection is thrown when the result is awaited in order
-    ahead.push(result)
-    const first = ahead.length >= MAX_CONCURRENT_BLOCKS ? ahead.shift() : undefined
-    if (first !== undefined) yield await first
-  }
-  for (const result of ahead) yield await result
-}
-
 const SLOTS_PER_LIST = 500
 /** A block takes megabytes, so only a few are in memory at once. */
-const MAX_CONCURRENT_BLOCKS = 6
+const FEW_BLOCKS = { concurrency: 6 }

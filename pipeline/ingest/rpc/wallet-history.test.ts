@@ -1,8 +1,9 @@
 import test from 'ava'
 import fc from 'fast-check'
 import type { Address } from '../../domain/address.ts'
+import type { HistoryPosition, HistoryRange } from '../../domain/history.ts'
 import type { SignatureInfo } from './solana-rpc.ts'
-import { type HistoryPosition, type HistoryRange, walkHistory } from './wallet-history.ts'
+import { walkHistory } from './wallet-history.ts'
 
 // In these tests accounts are small numbers: 0 is the wallet, the others are its token accounts.
 

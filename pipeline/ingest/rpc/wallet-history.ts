@@ -1,18 +1,6 @@
 import type { Address } from '../../domain/address.ts'
+import type { HistoryPosition, HistoryRange } from '../../domain/history.ts'
 import type { HistoryRpc, SignatureInfo } from './solana-rpc.ts'
-
-/** A checkpoint of a walk: every transaction of this slot and of later slots was returned. */
-export interface HistoryPosition {
-  readonly slot: number
-  /** A transaction of that slot. */
-  readonly signature: string
-}
-
-/** A range of slots, both ends included; null: no bound. */
-export interface HistoryRange {
-  readonly fromSlot: number | null
-  readonly toSlot: number | null
-}
 
 /**
  * A walk over the transactions of a wallet and its token accounts, from the newest to the oldest.

@@ -1,5 +1,5 @@
 import type { SignatureInfo } from '../../ingest/rpc/solana-rpc.ts'
-import type { BackfillJob } from './backfill-jobs.ts'
+import type { BackfillJob } from '../../store/tables/backfills.ts'
 import { refuseStopped } from './fetch-transaction.ts'
 import { PageFetcher, type PageFetcherDeps, type PageFetcherOptions } from './page-fetcher.ts'
 import { PageWriter, type PageWriterDeps } from './page-writer.ts'

@@ -1,21 +1,26 @@
 import type { Address } from '../../domain/address.ts'
+import type { HistoryRange } from '../../domain/history.ts'
 import { ServiceError } from '../../domain/service-error.ts'
 import { createMintDecimals } from '../../ingest/rpc/mint-decimals.ts'
 import { StoppedError } from '../../ingest/rpc/retry-until-stopped.ts'
 import { createRpc } from '../../ingest/rpc/rpc.ts'
 import { createTransactionIndexes } from '../../ingest/rpc/transaction-index.ts'
-import type { HistoryRange } from '../../ingest/rpc/wallet-history.ts'
 import type { IngestMetrics } from '../../ingest/telemetry.ts'
 import type { EventLog } from '../../log/log.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import { createPatientStore } from '../../store/patient-store.ts'
 import type { Store } from '../../store/store.ts'
-import { readTrackedWallets } from '../../store/tracked-wallets.ts'
-import { type BackfillJob, type BackfillJobs, createBackfillJobs, newJob } from './backfill-jobs.ts'
+import {
+  type BackfillJob,
+  type BackfillJobs,
+  createBackfillJobs,
+  newJob,
+} from '../../store/tables/backfills.ts'
+import { readTrackedWallets } from '../../store/tables/tracked-wallets.ts'
+import { createWalletCoverage, type WalletCoverage } from '../../store/tables/wallet-coverage.ts'
 import { mapConcurrently } from './map-concurrently.ts'
 import { type BackfillJobDeps, runBackfillJob } from './run-backfill-job.ts'
 import { createSlotTimes } from './slot-times.ts'
-import { createWalletCoverage, type WalletCoverage } from './wallet-coverage.ts'
 
 /** How backfills are set up. */
 export interface BackfillsOptions {

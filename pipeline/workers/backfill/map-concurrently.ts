@@ -1,4 +1,4 @@
-import pLimit from 'p-limit'
+import pMap from 'p-map'
 
 /**
  * Maps items with at most `concurrency` calls of `map` at a time; results are in the order of
@@ -10,18 +10,15 @@ export async function mapConcurrently<T, R>(
   concurrency: number,
   map: (item: T) => Promise<R>,
 ): Promise<R[]> {
-  const limit = pLimit({ concurrency, rejectOnClear: true })
-  const results = items.map((item) =>
-    limit(async () => {
-      try {
-        return await map(item)
-      } catch (error) {
-        limit.clearQueue()
-        throw error
-      }
-    }),
-  )
-  await Promise.allSettled(results)
-  // Cleared items come after the started ones, so the first rejection is a real failure.
-  return Promise.all(results)
+  const started: Promise<R>[] = []
+  const start = (item: T) => {
+    const result = map(item)
+    started.push(result)
+    return result
+  }
+  try {
+    return await pMap(items, start, { concurrency })
+  } finally {
+    await Promise.allSettled(started)
+  }
 }

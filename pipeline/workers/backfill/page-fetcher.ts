@@ -2,7 +2,7 @@ import type { Address } from '../../domain/address.ts'
 import type { WalletRecord } from '../../domain/slot.ts'
 import type { HistoryRpc, SignatureInfo } from '../../ingest/rpc/solana-rpc.ts'
 import { type WalletHistory, walkHistory } from '../../ingest/rpc/wallet-history.ts'
-import type { BackfillJob, BackfillJobs } from './backfill-jobs.ts'
+import type { BackfillJob, BackfillJobs } from '../../store/tables/backfills.ts'
 import {
   createWalletDecoder,
   type FetchDeps,

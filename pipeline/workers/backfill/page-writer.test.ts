@@ -6,7 +6,7 @@ import { createIngestMetrics } from '../../ingest/telemetry.ts'
 import type { EventLog } from '../../log/log.ts'
 import { createRegistry } from '../../runtime/telemetry.ts'
 import type { Store } from '../../store/store.ts'
-import { type BackfillJob, type BackfillJobs, newJob } from './backfill-jobs.ts'
+import { type BackfillJob, type BackfillJobs, newJob } from '../../store/tables/backfills.ts'
 import type { BackfillPage } from './page-fetcher.ts'
 import { PageWriter } from './page-writer.ts'
 

@@ -1,9 +1,10 @@
 import type { WalletRecord } from '../../domain/slot.ts'
 import type { IngestMetrics } from '../../ingest/telemetry.ts'
 import type { EventLog } from '../../log/log.ts'
-import { readSettledSolPrices } from '../../store/read-sol-prices.ts'
+import { batches } from '../../runtime/batches.ts'
 import type { Store } from '../../store/store.ts'
-import type { BackfillJob, BackfillJobs } from './backfill-jobs.ts'
+import type { BackfillJob, BackfillJobs } from '../../store/tables/backfills.ts'
+import { readSettledSolPrices } from '../../store/tables/sol-prices.ts'
 import { refuseStopped } from './fetch-transaction.ts'
 import type { BackfillPage } from './page-fetcher.ts'
 
@@ -84,8 +85,8 @@ export class PageWriter {
 async function append(page: WalletRecord[], deps: PageWriterDeps): Promise<void> {
   const inOrder = page.sort((a, b) => a.slot - b.slot || a.txIndex - b.txIndex)
   const records = await withPrices(inOrder, deps)
-  for (let at = 0; at < records.length; at += RECORDS_PER_APPEND)
-    await deps.log.appendLate(records.slice(at, at + RECORDS_PER_APPEND), 'backfill')
+  for (const some of batches(records, RECORDS_PER_APPEND))
+    await deps.log.appendLate(some, 'backfill')
   for (const { kind } of records) deps.metrics.records.inc({ kind })
 }
 

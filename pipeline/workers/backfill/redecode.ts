@@ -3,19 +3,13 @@ import type { Address } from '../../domain/address.ts'
 import type { DecodedRecord } from '../../domain/slot.ts'
 import type { Transaction } from '../../domain/transaction.ts'
 import { normalize } from '../../ingest/wire/raw-transaction.ts'
-import { readSolPrices } from '../../store/read-sol-prices.ts'
-import { readStorageMarker } from '../../store/read-storage-marker.ts'
 import type { Row, Store } from '../../store/store.ts'
+import { insertDecodedRows, rowKey } from '../../store/tables/decoded-rows.ts'
+import { readStorageMarker } from '../../store/tables/progress.ts'
+import { readSolPrices } from '../../store/tables/sol-prices.ts'
+import { readStoredTransactions, type StoredTransaction } from '../../store/tables/transactions.ts'
 import { DECODED_TABLES, decodedRow } from '../fold/event-rows.ts'
-import { readStoredTransactions, type StoredTransaction } from '../fold/stored-transactions.ts'
-import { insertRows } from '../insert-rows.ts'
-import {
-  compareRows,
-  type RowChange,
-  readStoredRows,
-  rowKey,
-  type StoredRows,
-} from './redecoded-rows.ts'
+import { compareRows, type RowChange, readStoredRows, type StoredRows } from './redecoded-rows.ts'
 import { createStoredDecimals } from './stored-decimals.ts'
 
 /** What a redecode needs. */
@@ -167,8 +161,8 @@ async function write({ store, onWallets }: RedecodeDeps, changes: readonly RowCh
           table === name && (kind === 'removed') === isRemoved ? [row] : [],
         )
       // Rows of one insert must have the same columns.
-      await insertRows(store, name, rowsOf(false))
-      await insertRows(store, name, rowsOf(true))
+      await insertDecodedRows(store, name, rowsOf(false))
+      await insertDecodedRows(store, name, rowsOf(true))
     }),
   )
 }

@@ -1,28 +1,15 @@
 import { DECODER_VERSION } from '../../domain/decoder-version.ts'
 import type { DecodedRecord } from '../../domain/slot.ts'
 import type { Row, Store } from '../../store/store.ts'
+import { readDecodedRows, rowKey } from '../../store/tables/decoded-rows.ts'
+import type { TransactionPlace } from '../../store/tables/transactions.ts'
 import { DECODED_TABLES, type DecodedTable, decodedRow } from '../fold/event-rows.ts'
-import type { TransactionPlace } from '../fold/stored-transactions.ts'
 
 /** Rows of the decoder's tables, by `rowKey`. */
 export type StoredRows = ReadonlyMap<string, Row>
 
-const EVENT_KEY = ['slot', 'tx_index', 'wallet', 'event_index']
-const KEYS: Readonly<Record<DecodedTable, readonly string[]>> = {
-  swaps: EVENT_KEY,
-  transfers: EVENT_KEY,
-  sol_transfers: EVENT_KEY,
-  sol_balances: ['wallet', 'slot', 'tx_index'],
-  undecoded: ['slot', 'tx_index', 'wallet'],
-}
-
 /** Columns that do not describe the event. */
 const IGNORED = new Set(['late', 'decoder_version', 'version', 'is_deleted'])
-
-/** Returns the table and key of a row as text. Integers may be numbers, bigints or strings. */
-export function rowKey(table: DecodedTable, row: Row): string {
-  return `${table}:${KEYS[table].map((column) => String(row[column])).join('/')}`
-}
 
 /**
  * Returns the newest rows of some transactions, tombstones included: events and `undecoded` rows of
@@ -35,20 +22,11 @@ export async function readStoredRows(
 ): Promise<StoredRows> {
   const stored = new Map<string, Row>()
   if (places.length === 0) return stored
-  const slots = places.map(({ slot }) => slot)
-  const params = { from: Math.min(...slots), to: Math.max(...slots) }
-  const list = places.map(({ slot, txIndex }) => `(${slot}, ${txIndex})`).join(', ')
   await Promise.all(
     DECODED_TABLES.map(async (table) => {
       const of = table === 'sol_balances' ? wallets.balancesOf : [wallets.only ?? []].flat()
       if (table === 'sol_balances' && of.length === 0) return
-      const key = KEYS[table].join(', ')
-      const rows = await store.query<Row>(
-        `SELECT * EXCEPT inserted_at FROM ${table}
-         WHERE slot BETWEEN {from:UInt64} AND {to:UInt64} AND (slot, tx_index) IN (${list}) ${of.length === 0 ? '' : `AND wallet IN (${of.join(', ')})`}
-         ORDER BY ${key}, version DESC LIMIT 1 BY ${key}`,
-        params,
-      )
+      const rows = await readDecodedRows(store, table, places, of)
       for (const row of rows) stored.set(rowKey(table, row), row)
     }),
   )

@@ -1,10 +1,10 @@
 import type { Address } from '../../domain/address.ts'
 import type { SignatureInfo } from '../../ingest/rpc/solana-rpc.ts'
+import type { BackfillJob } from '../../store/tables/backfills.ts'
+import type { CoverageStart, WalletCoverage } from '../../store/tables/wallet-coverage.ts'
 import { waitUntilFolded } from '../fold/refold.ts'
-import type { BackfillJob } from './backfill-jobs.ts'
 import { type BackfillDeps, backfillWallet } from './backfill-wallet.ts'
 import type { SlotTimes } from './slot-times.ts'
-import type { CoverageStart, WalletCoverage } from './wallet-coverage.ts'
 
 /** What a job needs besides what fetching needs. */
 export interface BackfillJobDeps extends BackfillDeps {

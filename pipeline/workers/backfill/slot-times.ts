@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { ServiceError } from '../../domain/service-error.ts'
 import type { HistoryRpc, SolanaRpc } from '../../ingest/rpc/solana-rpc.ts'
-import type { CoverageStart } from './wallet-coverage.ts'
+import type { CoverageStart } from '../../store/tables/wallet-coverage.ts'
 
 /**
  * Relates slots to the times of their blocks, by RPC. Every call rejects with what RPC rejects

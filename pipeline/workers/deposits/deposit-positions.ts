@@ -23,12 +23,9 @@ export async function readPositions(
   store: Store,
   payments: PaymentAddresses,
 ): Promise<AccountPosition[]> {
-  const rows = await store.query<{
-    account: Address
-    owner: string
-    signature: string
-    slot: string
-  }>(
+  const rows = await store.query<
+    { readonly account: Address } & Record<'owner' | 'signature' | 'slot', string>
+  >(
     `SELECT account, owner, signature, slot FROM deposit_positions FINAL
      WHERE owner IN {owners:Array(String)} ORDER BY slot DESC LIMIT ${MOST_READ}`,
     { owners: PURPOSES.map((purpose) => payments[purpose]) },

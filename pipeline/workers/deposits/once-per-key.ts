@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { batches } from '../../runtime/batches.ts'
 
 /** Runs work once for each key and shares it between callers. */
 export interface OncePerKey {
@@ -21,8 +22,7 @@ export function createOncePerKey(maxKeys: number, batchSize: number): OncePerKey
   return {
     async run(keys, work) {
       const missing = keys.filter((key) => !tasks.has(key))
-      for (let at = 0; at < missing.length; at += batchSize) {
-        const batch = missing.slice(at, at + batchSize)
+      for (const batch of batches(missing, batchSize)) {
         const task = work(batch)
         for (const key of batch) tasks.set(key, task)
       }

@@ -13,11 +13,12 @@ import { createMemoryLog } from '../../log/memory.ts'
 import { createLogger } from '../../runtime/logger.ts'
 import { createRegistry } from '../../runtime/telemetry.ts'
 import { analystDatabase, migrate } from '../../store/migrate.ts'
+import type { MintRow } from '../../store/tables/mints.ts'
 import { openTestStore, type TestStore, testDatabase } from '../../testing/test-store.ts'
 import { startFold } from '../fold/fold.ts'
 import { createMintFactsMetrics } from '../telemetry.ts'
 import { type MintFactsDeps, startMintFacts } from './mint-facts.ts'
-import { ASK_AGAIN_AFTER, type MintAnswer, type MintRow, mintRow } from './mint-row.ts'
+import { ASK_AGAIN_AFTER, type MintAnswer, mintRow } from './mint-row.ts'
 
 const logger = createLogger('silent')
 const T = 1_750_000_000

@@ -8,10 +8,11 @@ import type { Logger } from '../../runtime/logger.ts'
 import { pause } from '../../runtime/pause.ts'
 import { createPatientStore } from '../../store/patient-store.ts'
 import type { Store } from '../../store/store.ts'
+import { findDueMints, insertMints, type MintRow, readMintRows } from '../../store/tables/mints.ts'
+import { findMintsWithoutFacts } from '../../store/tables/positions.ts'
 import type { MintFactsMetrics } from '../telemetry.ts'
 import { MAX_QUEUED_MINTS, MintQueue } from './mint-queue.ts'
-import { type MintRow, mintRow } from './mint-row.ts'
-import { findDueMints, findMintsWithoutFacts, readMintRows } from './mint-table.ts'
+import { mintRow } from './mint-row.ts'
 
 /** The worker that fetches facts about traded tokens over RPC (rule J8). */
 export interface MintFactsWorker {
@@ -184,7 +185,7 @@ class MintFetcher {
     })
     if (wanted.length === 0) return
     const rows = await this.#requestRows(wanted, stored)
-    await this.#store.insert('mints', rows)
+    await insertMints(this.#store, rows)
     for (const row of rows) {
       const outcome = row.decimals === null ? 'absent' : row.metadata
       this.#deps.metrics.answers.inc({ outcome })

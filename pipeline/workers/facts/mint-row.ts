@@ -1,5 +1,6 @@
 import type { Address } from '../../domain/address.ts'
 import type { MintAccount, MintText } from '../../ingest/rpc/mint-account.ts'
+import type { MintRow } from '../../store/tables/mints.ts'
 
 /**
  * RPC's answer about a mint: the mint account and its Metaplex metadata, null where there is none.
@@ -7,20 +8,6 @@ import type { MintAccount, MintText } from '../../ingest/rpc/mint-account.ts'
 export interface MintAnswer {
   readonly mint: MintAccount | null
   readonly metaplex: MintText | null
-}
-
-/** A row of table `mints`. Times are unix seconds. `asked` counts the answers so far. */
-export type MintRow = {
-  readonly mint: Address
-  readonly token_program: 'none' | MintAccount['program']
-  readonly decimals: number | null
-  readonly supply: string | null
-  readonly symbol: string
-  readonly name: string
-  readonly metadata: 'none' | 'token_2022' | 'metaplex'
-  readonly fetched_at: number | null
-  readonly asked: number
-  readonly ask_again_at: number | null
 }
 
 /**

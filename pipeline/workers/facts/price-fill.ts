@@ -3,17 +3,17 @@ import { ServiceError } from '../../domain/service-error.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import type { Registry } from '../../runtime/telemetry.ts'
 import { createPatientStore } from '../../store/patient-store.ts'
-import { readSettledSolPrices } from '../../store/read-sol-prices.ts'
 import type { Store } from '../../store/store.ts'
-import type { RunningBooks } from '../fold/fold.ts'
-import { createPriceFillMetrics } from '../telemetry.ts'
+import { readSettledSolPrices } from '../../store/tables/sol-prices.ts'
 import {
   findWalletsToPrice,
   type PricedSwap,
   readUnpriced,
   type UnpricedSwap,
   writePrices,
-} from './unpriced-swaps.ts'
+} from '../../store/tables/unpriced-swaps.ts'
+import type { RunningBooks } from '../fold/fold.ts'
+import { createPriceFillMetrics } from '../telemetry.ts'
 
 /** The worker that adds SOL prices to swaps that were stored without one (rule J7). */
 export interface PriceFillWorker {

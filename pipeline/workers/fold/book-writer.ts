@@ -1,7 +1,10 @@
 import { stateVersion } from '../../fold/wallet-metrics.ts'
 import { type StateChanges, takeChanges, type WalletState } from '../../fold/wallet-state.ts'
+import { ROWS_PER_INSERT } from '../../store/insert-rows.ts'
 import type { Row, Store } from '../../store/store.ts'
-import { insertRows, ROWS_PER_INSERT } from '../insert-rows.ts'
+import { insertDisposals, insertFirstBuys, insertLots } from '../../store/tables/books.ts'
+import { insertPositions } from '../../store/tables/positions.ts'
+import { insertMetrics } from '../../store/tables/wallet-metrics.ts'
 import { disposalRow, firstBuyRow, lotRow, metricsRow, positionRow } from './book-rows.ts'
 
 /** Collects the changed rows of wallets' books and stores them in the order that recovery needs. */
@@ -54,8 +57,8 @@ export class BookWriter {
    * Stores everything. Metrics go first: after a crash they bound how far derived rows may reach.
    */
   async store(): Promise<void> {
-    await insertRows(this.#store, 'wallet_metrics', this.#metrics)
-    await Promise.all([insertRows(this.#store, 'positions', this.#positions), this.#storeDetails()])
+    await insertMetrics(this.#store, this.#metrics)
+    await Promise.all([insertPositions(this.#store, this.#positions), this.#storeDetails()])
   }
 
   #addDetails(wallet: number, version: number, changes: StateChanges): void {
@@ -72,9 +75,9 @@ export class BookWriter {
     this.#disposals = []
     this.#firstBuys = []
     await Promise.all([
-      insertRows(this.#store, 'lots', lots),
-      insertRows(this.#store, 'disposals', disposals),
-      insertRows(this.#store, 'first_buys', firstBuys),
+      insertLots(this.#store, lots),
+      insertDisposals(this.#store, disposals),
+      insertFirstBuys(this.#store, firstBuys),
     ])
   }
 }

@@ -1,8 +1,8 @@
 import type { SlotMarker } from '../../domain/slot.ts'
 import type { EventLog } from '../../log/log.ts'
 import type { Store } from '../../store/store.ts'
+import { insertProgress, readProgress } from '../../store/tables/progress.ts'
 import { progressRow } from './event-rows.ts'
-import { readProgress } from './stored-events.ts'
 
 /** A slot and its block time in unix seconds; null until there is one. */
 export interface FoldStatus {
@@ -42,7 +42,7 @@ export class FoldProgress {
     const rows = [...reached].map(([partition, marker]) =>
       progressRow(this.#worker, partition, partitions, marker),
     )
-    await this.#store.insert('progress', rows)
+    await insertProgress(this.#store, rows)
     for (const [partition, marker] of reached) this.#newest.set(partition, marker)
     this.#stored = passed
   }

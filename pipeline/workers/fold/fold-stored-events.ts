@@ -3,8 +3,8 @@ import { foldBalance, foldEvent } from '../../fold/fold-wallet.ts'
 import type { WalletState } from '../../fold/wallet-state.ts'
 import { EventLoopYield } from '../../runtime/event-loop-yield.ts'
 import type { Store } from '../../store/store.ts'
+import { readBalances, readEvents, START_PLACE } from '../../store/tables/wallet-events.ts'
 import type { BookWriter } from './book-writer.ts'
-import { readBalances, readEvents, START_PLACE } from './stored-events.ts'
 
 /**
  * Folds into each state the stored events beyond it. Returns the wallets that have more than one

@@ -1,16 +1,18 @@
 import type { Swap } from '../../domain/event.ts'
-import type { SlotMarker, WalletRecord } from '../../domain/slot.ts'
+import type { SlotMarker, SolPrice, WalletRecord } from '../../domain/slot.ts'
 import { partitionOf } from '../../log/topics.ts'
 import type { Registry } from '../../runtime/telemetry.ts'
-import type { Row, Store } from '../../store/store.ts'
-import { addEmptyMetrics } from '../../store/tracked-wallets.ts'
-import { insertRows } from '../insert-rows.ts'
+import type { Store } from '../../store/store.ts'
+import { insertSlotGaps } from '../../store/tables/slot-gaps.ts'
+import { newestPoolPriceTime } from '../../store/tables/sol-prices.ts'
+import { addEmptyMetrics } from '../../store/tables/tracked-wallets.ts'
+import { newestStoredSlot } from '../../store/tables/wallet-events.ts'
 import { createFoldMetrics, type FoldMetrics } from '../telemetry.ts'
 import { gapRow } from './event-rows.ts'
 import type { Flush, LoggedRecord } from './flush.ts'
 import { adoptSalt } from './privacy-salt.ts'
 import { type FoldDeps, type FoldWorker, type RunningFold, runFold } from './run-fold.ts'
-import { EVENT_TABLES, storeRecords } from './store-records.ts'
+import { storeRecords } from './store-records.ts'
 import { WalletBooks } from './wallet-books.ts'
 import { WalletCache } from './wallet-cache.ts'
 
@@ -104,13 +106,13 @@ class BookWorker implements FoldWorker {
     await this.#recover()
     for (const [kind, count] of countByKind(records)) this.#metrics.records.inc({ kind }, count)
     const prices = newPrices(markers, this.#priceTime)
-    await insertRows(this.#store, 'slot_gaps', gaps.map(gapRow))
+    await insertSlotGaps(this.#store, gaps.map(gapRow))
     const isNewer = (record: WalletRecord) =>
       record.slot > this.#newest.of(this.#partitionOf(record.wallet))
     await storeRecords(this.#store, this.#books, { records, refolds, prices, isNewer })
     for (const { record } of records)
       this.#newest.raise(this.#partitionOf(record.wallet), record.slot)
-    this.#priceTime = Math.max(this.#priceTime, ...prices.map((row) => Number(row.time)))
+    this.#priceTime = Math.max(this.#priceTime, ...prices.map(({ time }) => time))
     this.#deps.onSwaps?.(swapsOf(records))
     this.#metrics.slot.set(markers.at(-1)?.slot ?? 0)
     end()
@@ -126,7 +128,7 @@ class BookWorker implements FoldWorker {
     await addEmptyMetrics(this.#store)
     await adoptSalt(this.#store, this.#salt)
     await this.#books.recover((wallet) => this.#isMine(wallet))
-    this.#priceTime = Math.max(this.#priceTime, await newestPriceTime(this.#store))
+    this.#priceTime = Math.max(this.#priceTime, await newestPoolPriceTime(this.#store))
     this.#newest = new NewestSlots(await newestStoredSlot(this.#store))
     this.#isRecovered = true
   }
@@ -171,27 +173,10 @@ function countByKind(records: readonly LoggedRecord[]): Map<string, number> {
   return counts
 }
 
-/** The highest slot stored in any table that is filled from the log; 0 when they are empty. */
-async function newestStoredSlot(store: Store): Promise<number> {
-  const tables = [...Object.values(EVENT_TABLES), 'transactions']
-  const newest = tables.map((table) => `SELECT max(slot) AS slot FROM ${table}`)
-  const [found] = await store.query<{ slot: string }>(
-    `SELECT max(slot) AS slot FROM (${newest.join(' UNION ALL ')})`,
-  )
-  return Number(found?.slot)
-}
-
-async function newestPriceTime(store: Store): Promise<number> {
-  const [newest] = await store.query<{ time: number }>(
-    "SELECT time FROM sol_prices WHERE source = 'pool' ORDER BY time DESC LIMIT 1",
-  )
-  return newest?.time ?? 0
-}
-
-/** Rows of `sol_prices` for prices in markers that are newer than `since`, one for each second. */
-function newPrices(markers: readonly SlotMarker[], since: number): Row[] {
-  const prices = new Map<number, bigint>()
+/** Prices in markers that are newer than `since`, one for each second: the last. */
+function newPrices(markers: readonly SlotMarker[], since: number): SolPrice[] {
+  const prices = new Map<number, SolPrice>()
   for (const { solPrice } of markers)
-    if (solPrice && solPrice.time > since) prices.set(solPrice.time, solPrice.usdE9)
-  return [...prices].map(([time, usdE9]) => ({ time, source: 'pool', usd_e9: usdE9 }))
+    if (solPrice && solPrice.time > since) prices.set(solPrice.time, solPrice)
+  return [...prices.values()]
 }

@@ -1,10 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { ServiceError } from '../../domain/service-error.ts'
+import { SNAPSHOT_FORMAT } from '../../fold/snapshot.ts'
 import type { EventLog } from '../../log/log.ts'
+import { batches } from '../../runtime/batches.ts'
 import type { Store } from '../../store/store.ts'
-import { findMarkedWallets, readRevisions } from './book-store.ts'
+import { findMarkedWallets, readRevisions } from '../../store/tables/fold-snapshots.ts'
 
-/** Wallets in one append and one query; bounds both. */
+/** Wallets in one append. */
 const WALLETS_PER_REQUEST = 1000
 
 /**
@@ -17,9 +19,8 @@ export async function requestRefolds(
   wallets: readonly number[],
 ): Promise<Map<number, number>> {
   const targets = new Map<number, number>()
-  for (let at = 0; at < wallets.length; at += WALLETS_PER_REQUEST) {
-    const some = wallets.slice(at, at + WALLETS_PER_REQUEST)
-    const known = await readRevisions(parts.store, some)
+  for (const some of batches(wallets, WALLETS_PER_REQUEST)) {
+    const known = await readRevisions(parts.store, some, SNAPSHOT_FORMAT)
     const refolds = some.map((wallet) => ({
       wallet,
       revision: (known.get(wallet)?.revision ?? 0) + 1,
@@ -37,16 +38,13 @@ export async function readRefoldProgress(
   store: Store,
   targets: ReadonlyMap<number, number>,
 ): Promise<{ readonly begun: number; readonly done: number }> {
-  const wallets = [...targets.keys()]
+  const known = await readRevisions(store, [...targets.keys()], SNAPSHOT_FORMAT)
   let begun = 0
   let done = 0
-  for (let at = 0; at < wallets.length; at += WALLETS_PER_REQUEST) {
-    const known = await readRevisions(store, wallets.slice(at, at + WALLETS_PER_REQUEST))
-    for (const [wallet, { revision, isWhole }] of known) {
-      if (revision < (targets.get(wallet) ?? 0)) continue
-      begun += 1
-      if (isWhole) done += 1
-    }
+  for (const [wallet, { revision, isWhole }] of known) {
+    if (revision < (targets.get(wallet) ?? 0)) continue
+    begun += 1
+    if (isWhole) done += 1
   }
   return { begun, done }
 }
@@ -72,11 +70,7 @@ export async function waitUntilFolded(
   if (stop.aborted) abort()
   try {
     await parts.log.settled('fold', over.signal)
-    const marked: number[] = []
-    for (let at = 0; at < wallets.length; at += WALLETS_PER_REQUEST)
-      marked.push(
-        ...(await findMarkedWallets(parts.store, wallets.slice(at, at + WALLETS_PER_REQUEST))),
-      )
+    const marked = await findMarkedWallets(parts.store, wallets)
     const targets = await requestRefolds(parts, marked)
     while ((await readRefoldProgress(parts.store, targets)).done < targets.size) {
       if (over.signal.aborted) throw new ServiceError('closed', 'stopped while waiting for books')

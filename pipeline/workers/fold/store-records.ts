@@ -1,30 +1,24 @@
 import type { BalanceRecord, WalletEvent } from '../../domain/event.ts'
-import { compareEventKeys } from '../../domain/event-key.ts'
-import type { RefoldRequest, WalletRecord } from '../../domain/slot.ts'
+import { compareEventKeys, type EventKey, eventKeyText } from '../../domain/event-key.ts'
+import type { RefoldRequest, SolPrice, WalletRecord } from '../../domain/slot.ts'
 import { EventLoopYield } from '../../runtime/event-loop-yield.ts'
 import type { Row, Store } from '../../store/store.ts'
-import { insertRows } from '../insert-rows.ts'
+import { insertDecodedRows } from '../../store/tables/decoded-rows.ts'
+import { insertLateSwaps } from '../../store/tables/late-swaps.ts'
+import { insertSolPrices } from '../../store/tables/sol-prices.ts'
+import { findStoredTransactions, insertTransactions } from '../../store/tables/transactions.ts'
+import { EVENT_TABLES, findStoredKeys } from '../../store/tables/wallet-events.ts'
 import type { FoldPlan } from './book-loader.ts'
 import { type DecodedTable, decodedRow, lateRow, transactionRow } from './event-rows.ts'
 import type { LoggedRecord } from './flush.ts'
-import { findStoredKeys, type StoredKey, storedKeyText } from './stored-events.ts'
-import { findStoredTransactions, insertTransactions } from './stored-transactions.ts'
 import type { WalletAdditions, WalletBooks } from './wallet-books.ts'
-
-/** The tables of records that a flush may bring again. */
-export const EVENT_TABLES = {
-  swap: 'swaps',
-  token_transfer: 'transfers',
-  sol_transfer: 'sol_transfers',
-  balance: 'sol_balances',
-} as const satisfies Record<string, DecodedTable>
 
 /** What `storeRecords` stores. */
 export interface RecordsToStore {
   readonly records: readonly LoggedRecord[]
   readonly refolds: readonly RefoldRequest[]
-  /** Rows of `sol_prices`. */
-  readonly prices: readonly Row[]
+  /** New prices of the pool. */
+  readonly prices: readonly SolPrice[]
   /** Whether a record is beyond everything that is stored of its partition. */
   isNewer(record: WalletRecord): boolean
 }
@@ -67,14 +61,14 @@ export async function storeRecords(
 async function storeEvents(
   store: Store,
   records: readonly LoggedRecord[],
-  prices: readonly Row[],
+  prices: readonly SolPrice[],
 ): Promise<void> {
   await Promise.all([
-    insertRows(store, 'late_swaps', lateRows(records)),
-    insertRows(store, 'sol_prices', prices),
+    insertLateSwaps(store, lateRows(records)),
+    insertSolPrices(store, 'pool', prices),
   ])
   await Promise.all(
-    [...rowsByTable(records)].map(([table, rows]) => insertRows(store, table, rows)),
+    [...rowsByTable(records)].map(([table, rows]) => insertDecodedRows(store, table, rows)),
   )
 }
 
@@ -110,7 +104,7 @@ function isBooked(record: WalletRecord): record is WalletEvent | BalanceRecord {
   return record.kind !== 'undecoded' && record.kind !== 'kept'
 }
 
-function storedKeyOf(record: WalletRecord): StoredKey {
+function storedKeyOf(record: WalletRecord): EventKey {
   const { wallet, slot, txIndex } = record
   return { wallet, slot, txIndex, eventIndex: 'eventIndex' in record ? record.eventIndex : 0 }
 }
@@ -135,7 +129,7 @@ async function storedAmong(store: Store, records: readonly LoggedRecord[]): Prom
       if (ofKind.length === 0) return []
       const keys = ofKind.map(({ record }) => storedKeyOf(record))
       const stored = await findStoredKeys(store, table, keys)
-      return ofKind.filter(({ record }) => stored.has(storedKeyText(storedKeyOf(record))))
+      return ofKind.filter(({ record }) => stored.has(eventKeyText(storedKeyOf(record))))
     }),
   )
   const places = records.flatMap(({ record }) => (record.kind === 'kept' ? [record] : []))

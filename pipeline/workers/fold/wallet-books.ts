@@ -5,14 +5,16 @@ import { toFoldEvent } from '../../fold/fold-event.ts'
 import { foldBalance, foldEvent } from '../../fold/fold-wallet.ts'
 import { snapshotFormat } from '../../fold/snapshot.ts'
 import { isBeyond, type WalletPlace, type WalletState } from '../../fold/wallet-state.ts'
+import { batches } from '../../runtime/batches.ts'
 import { EventLoopYield } from '../../runtime/event-loop-yield.ts'
 import type { Store } from '../../store/store.ts'
+import { findWalletsToRefold, markForRefold } from '../../store/tables/fold-snapshots.ts'
+import { START_PLACE } from '../../store/tables/wallet-events.ts'
 import type { FoldMetrics } from '../telemetry.ts'
 import { BookLoader, type FoldPlan } from './book-loader.ts'
-import { findWalletsToRefold, markForRefold, readBooks } from './book-store.ts'
+import { readBooks } from './book-store.ts'
 import type { BookWriter } from './book-writer.ts'
 import { DeferredRefolds } from './deferred-refolds.ts'
-import { START_PLACE } from './stored-events.ts'
 import { type CachedWallet, countRecords, WalletCache } from './wallet-cache.ts'
 
 /** Least number of records folded between two snapshots of a wallet. */
@@ -200,9 +202,8 @@ export class WalletBooks {
       [...additions.keys(), ...books.keys()],
       (entry, wallet) => !refolds.has(wallet) && isSnapshotDue(entry),
     )
-    const wallets = [...refolds]
-    for (let at = 0; at < wallets.length; at += WALLETS_PER_REFOLD) {
-      await this.#loader.refold(new Map(wallets.slice(at, at + WALLETS_PER_REFOLD)))
+    for (const some of batches([...refolds], WALLETS_PER_REFOLD)) {
+      await this.#loader.refold(new Map(some))
       this.#cache.trim()
     }
     this.#cache.trim()
@@ -213,9 +214,8 @@ export class WalletBooks {
    * Stores a snapshot of every wallet that changed since its last, so that the next start is quick.
    */
   async save(): Promise<void> {
-    const moved = this.#cache.moved()
-    for (let at = 0; at < moved.length; at += WALLETS_PER_REFOLD) {
-      await this.#loader.save(moved.slice(at, at + WALLETS_PER_REFOLD), () => true)
+    for (const moved of batches(this.#cache.moved(), WALLETS_PER_REFOLD)) {
+      await this.#loader.save(moved, () => true)
       this.#cache.trim()
     }
   }

@@ -131,12 +131,10 @@ export async function startIngest(deps: IngestDeps): Promise<Ingest> {
     await done.finally(() => clearTimeout(giveUp))
   }
 
-  try {
-    await chain.opened
-  } catch (error) {
+  await chain.opened.catch(async (error: unknown) => {
     await stop()
     throw error
-  }
+  })
   return {
     status: newest.get,
     ready: newest.first,

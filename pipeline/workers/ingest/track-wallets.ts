@@ -1,7 +1,8 @@
 import type { Address } from '../../domain/address.ts'
 import { checkWalletsKept } from '../../ingest/wallets-file.ts'
+import { hasTable } from '../../store/migrate.ts'
 import type { Store } from '../../store/store.ts'
-import { addTrackedWallets, readTrackedWallets } from '../../store/tracked-wallets.ts'
+import { addTrackedWallets, readTrackedWallets } from '../../store/tables/tracked-wallets.ts'
 
 /** How `trackWallets` adds wallets. */
 export interface TrackOptions {
@@ -44,8 +45,6 @@ export async function checkWallets(
   file: string,
   lines?: readonly number[],
 ): Promise<void> {
-  const [table] = await store.query<{ found: number }>(
-    "SELECT count() > 0 AS found FROM system.tables WHERE database = currentDatabase() AND name = 'tracked_wallets'",
-  )
-  if (table?.found) checkWalletsKept(addresses, await readTrackedWallets(store), file, lines)
+  if (await hasTable(store, 'tracked_wallets'))
+    checkWalletsKept(addresses, await readTrackedWallets(store), file, lines)
 }

@@ -1,6 +1,6 @@
+import type { PoolSnapshot } from '../../domain/pool-snapshot.ts'
 import type { Store } from '../../store/store.ts'
-import type { PoolSnapshot } from '../../trending/figures.ts'
-import { poolStateRow } from './trending-rows.ts'
+import { insertPoolStates } from '../../store/tables/pool-states.ts'
 
 /** Live reserves of pools, by mint of the token. */
 export interface PoolSource {
@@ -44,7 +44,7 @@ export class PoolRecorder {
     for (const mint of this.#stored.keys())
       if (!known.has(mint)) changed.push({ ...UNKNOWN, at, mint })
     if (changed.length === 0) return
-    await this.#store.insert('pool_states', changed.map(poolStateRow))
+    await insertPoolStates(this.#store, changed)
     for (const state of changed) this.#remember(state)
   }
 

@@ -2,8 +2,9 @@ import type { Logger } from '../../runtime/logger.ts'
 import type { Registry } from '../../runtime/telemetry.ts'
 import { createPatientStore } from '../../store/patient-store.ts'
 import type { Store } from '../../store/store.ts'
+import { insertSignals, readFired } from '../../store/tables/signals.ts'
 import type { Strategy } from '../../trending/strategy.ts'
-import { SignalDetector, type SignalKey } from '../../trending/strategy-signal.ts'
+import { SignalDetector } from '../../trending/strategy-signal.ts'
 import {
   TICK_SECONDS,
   type WatchedToken,
@@ -55,7 +56,7 @@ export function createStrategyRunner(deps: StrategyRunnerDeps): StrategyRunner {
         known = { firings: await readFirings(store, at, listed), at }
       const signals = known.firings.detect(inForce, { at, listed })
       if (signals.length > 0) {
-        await store.insert('signals', signals.map(signalRow))
+        await insertSignals(store, signals.map(signalRow))
         metrics.fired.inc(signals.length)
         logger.debug({ at, signals: signals.length }, 'strategies fired')
       }
@@ -82,10 +83,7 @@ async function readFirings(
   const entryOf = new Map(listed.map((token) => [token.mint, token.enteredAt]))
   const since = listed.reduce((first, token) => Math.min(first, token.enteredAt), at)
   // A token fires only while it is listed, so `since` bounds the rows by the sort key.
-  const rows = await store.query<SignalKey>(
-    'SELECT DISTINCT strategy, mint, entry FROM signals WHERE fired_at >= {since:UInt32} AND entry >= {since:UInt32}',
-    { since },
-  )
+  const rows = await readFired(store, since)
   const firings = new SignalDetector()
   firings.add(rows.filter(({ mint, entry }) => entry >= at || entryOf.get(mint) === entry))
   return firings

@@ -1,5 +1,7 @@
 import { EventLoopYield } from '../../runtime/event-loop-yield.ts'
 import type { Store } from '../../store/store.ts'
+import { insertProgress } from '../../store/tables/progress.ts'
+import { insertWatchlist } from '../../store/tables/watchlist.ts'
 import {
   TICK_SECONDS,
   type WatchlistChange,
@@ -106,9 +108,8 @@ export class TickWorker {
   /** Stores rows of `watchlist`, then `progress`: a crash in between repeats the ticks. */
   async #store(at: number, changes: readonly WatchlistChange[]): Promise<void> {
     const { store, metrics } = this.#deps
-    for (let from = 0; from < changes.length; from += ROWS_PER_INSERT)
-      await store.insert('watchlist', changes.slice(from, from + ROWS_PER_INSERT).map(watchlistRow))
-    await store.insert('progress', [
+    await insertWatchlist(store, changes.map(watchlistRow))
+    await insertProgress(store, [
       { worker: 'trending', partition: 0, partitions: 1, slot: at, parent: 0, block_time: at },
     ])
     for (const { event } of changes) metrics.rows.inc({ event })

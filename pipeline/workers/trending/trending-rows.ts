@@ -1,10 +1,9 @@
+import type { Row, Store } from '../../store/store.ts'
 import {
   readWatchlist,
   readWatchlistChanges,
   type WatchlistRow,
-} from '../../store/read-watchlist.ts'
-import type { Row, Store } from '../../store/store.ts'
-import type { PoolSnapshot } from '../../trending/figures.ts'
+} from '../../store/tables/watchlist.ts'
 import type {
   Momentum,
   Trend,
@@ -52,9 +51,6 @@ export function watchlistRow({ event, token, reasons }: WatchlistChange): Row {
     reasons,
   }
 }
-
-/** Bounds a query; never reached. */
-const MOST_ROWS = 1_000_000
 
 /** Returns the newest row of each token that is on the list as of tick `at`. */
 export async function readListedTokens(store: Store, at: number): Promise<WatchedToken[]> {
@@ -113,52 +109,4 @@ function changeOf(row: WatchlistRow): WatchlistChange {
       nearEvict: row.near_evict,
     },
   }
-}
-
-/** Row of table `pool_states`. */
-export function poolStateRow(state: PoolSnapshot & { readonly slot: number }): Row {
-  return {
-    at: state.at,
-    mint: state.mint,
-    pool: state.pool,
-    slot: state.slot,
-    quote_mint: state.quoteMint,
-    quote_reserve: state.quoteReserve,
-    price_quote: state.price.quote,
-    price_base: state.price.base,
-  }
-}
-
-/**
- * Returns the pool states of these tokens (null: of all) after tick `after` and up to tick
- * `through`, ordered by `at`.
- */
-export async function readPoolStates(
-  store: Store,
-  mints: readonly string[] | null,
-  after: number,
-  through: number,
-): Promise<PoolSnapshot[]> {
-  const rows = await store.query<{
-    at: number
-    mint: string
-    pool: string
-    quote_mint: string
-    quote_reserve: string
-    price_quote: string
-    price_base: string
-  }>(
-    `SELECT at, mint, pool, quote_mint, quote_reserve, price_quote, price_base FROM pool_states FINAL
-     WHERE at > {after:UInt32} AND at <= {through:UInt32} ${mints === null ? '' : 'AND mint IN {mints:Array(String)}'}
-     ORDER BY at, mint LIMIT ${MOST_ROWS}`,
-    { after: Math.max(0, after), through, ...(mints && { mints }) },
-  )
-  return rows.map((row) => ({
-    at: row.at,
-    mint: row.mint,
-    pool: row.pool,
-    quoteMint: row.quote_mint,
-    quoteReserve: BigInt(row.quote_reserve),
-    price: { quote: BigInt(row.price_quote), base: BigInt(row.price_base) },
-  }))
 }

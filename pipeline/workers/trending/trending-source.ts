@@ -1,10 +1,17 @@
 import { compareEventKeys } from '../../domain/event-key.ts'
+import { batches } from '../../runtime/batches.ts'
 import type { Store } from '../../store/store.ts'
+import { readFinishedRevisions } from '../../store/tables/fold-snapshots.ts'
+import { readNewFacts } from '../../store/tables/mints.ts'
+import { readPoolStates } from '../../store/tables/pool-states.ts'
+import { readMintsOfWallets } from '../../store/tables/positions.ts'
+import { readPricesByInterval } from '../../store/tables/sol-prices.ts'
+import { readSwappedMints } from '../../store/tables/swaps.ts'
+import { newestSlotAt } from '../../store/tables/token-events.ts'
 import type { TokenHistory, TrendingEngine } from '../../trending/engine.ts'
 import type { TrendingEvent } from '../../trending/trending-event.ts'
-import type { WatchedToken } from '../../trending/watched-token.ts'
-import { groupByMint, TrendingReader } from './trending-reader.ts'
-import { readPoolStates } from './trending-rows.ts'
+import { TICK_SECONDS, type WatchedToken } from '../../trending/watched-token.ts'
+import { groupByMint, readHistories, readTrendingEvents } from './trending-reader.ts'
 
 /**
  * Trades older than this do not affect a tick: 24 hours, the seconds of a tick, and those of the
@@ -26,7 +33,6 @@ const VISIBILITY_SECONDS = 30
  */
 export class TrendingSource {
   readonly #store: Store
-  readonly #reader: TrendingReader
   readonly #engine: TrendingEngine
   readonly #lagSeconds: number
   readonly #solPriceMaxAgeSeconds: number
@@ -56,7 +62,6 @@ export class TrendingSource {
     readonly solPriceMaxAgeSeconds: number
   }) {
     this.#store = deps.store
-    this.#reader = new TrendingReader(deps.store)
     this.#engine = deps.engine
     this.#lagSeconds = deps.lagSeconds
     this.#solPriceMaxAgeSeconds = deps.solPriceMaxAgeSeconds
@@ -68,13 +73,13 @@ export class TrendingSource {
   async open(listed: readonly WatchedToken[]): Promise<void> {
     const engine = this.#engine
     this.#factsAt = performance.now()
-    this.#revisions = await this.#reader.revisions()
+    this.#revisions = await readFinishedRevisions(this.#store)
     this.#given = engine.at + this.#lagSeconds
-    this.#readSlot = await this.#reader.slotAt(this.#given)
+    this.#readSlot = await newestSlotAt(this.#store, this.#given)
     this.#pricesUntil = engine.at - PRICE_HISTORY_SECONDS - this.#solPriceMaxAgeSeconds
     await this.#givePrices(engine.at)
-    const oldestSlot = await this.#reader.slotAt(this.#given - ACTIVE_SECONDS)
-    const swapped = await this.#reader.swappedMints(oldestSlot, this.#readSlot)
+    const oldestSlot = await newestSlotAt(this.#store, this.#given - ACTIVE_SECONDS)
+    const swapped = await readSwappedMints(this.#store, oldestSlot, this.#readSlot)
     this.#poolsUntil = engine.at
     await this.#load(new Set([...swapped, ...listed.map(({ mint }) => mint)]), [])
     for (const token of listed) engine.restore(token)
@@ -110,7 +115,7 @@ export class TrendingSource {
   async #readEvents(horizon: number, to: number): Promise<void> {
     let rows = ROWS_PER_PAGE
     while (this.#readSlot < to && !((this.#waiting.at(-1)?.blockTime ?? 0) > horizon)) {
-      const { events, through } = await this.#reader.events(this.#readSlot, to, rows)
+      const { events, through } = await readTrendingEvents(this.#store, this.#readSlot, to, rows)
       // A slot with more swaps than a page needs a larger page.
       if (through === this.#readSlot) rows *= 2
       this.#waiting = this.#waiting.concat(events)
@@ -129,7 +134,7 @@ export class TrendingSource {
   /** Loads the histories of tokens up to `#given`. `later`: events of these tokens after that. */
   async #load(mints: Iterable<string>, later: readonly TrendingEvent[]): Promise<void> {
     const laterOf = groupByMint(later)
-    for (const some of chunks([...mints]))
+    for (const some of batches([...mints], MINTS_PER_QUERY))
       for (const history of (await this.#readHistories(some)).values()) {
         const { past } = this.#split(history)
         const events = [...past, ...(laterOf.get(history.mint) ?? [])]
@@ -142,7 +147,7 @@ export class TrendingSource {
     const wallets = await this.#changedWallets()
     if (wallets.size === 0) return 0
     const mints = await this.#affectedMints(wallets)
-    for (const some of chunks([...mints])) {
+    for (const some of batches([...mints], MINTS_PER_QUERY)) {
       const histories = await this.#readHistories(some)
       const laterEvents: TrendingEvent[] = []
       for (const history of histories.values()) {
@@ -165,7 +170,7 @@ export class TrendingSource {
    */
   async #changedWallets(): Promise<Set<number>> {
     const known = this.#revisions
-    const found = await this.#reader.revisions()
+    const found = await readFinishedRevisions(this.#store)
     const wallets = new Set<number>()
     for (const [wallet, revision] of found)
       if (revision > (known.get(wallet) ?? 0)) wallets.add(wallet)
@@ -177,7 +182,7 @@ export class TrendingSource {
    * Returns the tokens that the engine knows, or may need, and that these wallets have an event of.
    */
   async #affectedMints(wallets: ReadonlySet<number>): Promise<Set<string>> {
-    const traded = await this.#reader.mintsOfWallets(wallets, this.#given - ACTIVE_SECONDS)
+    const traded = await readMintsOfWallets(this.#store, wallets, this.#given - ACTIVE_SECONDS)
     const mints = new Set(this.#engine.mintsOf(wallets))
     // A wallet's old trade matters for a token that others trade now.
     for (const { mint, isRecent } of traded)
@@ -187,9 +192,9 @@ export class TrendingSource {
   }
 
   async #readHistories(mints: readonly string[]): Promise<ReadonlyMap<string, TokenHistory>> {
-    return this.#reader.histories(mints, {
-      toSlot: this.#readSlot,
-      poolsFromSlot: await this.#reader.slotAt(this.#given - ACTIVE_SECONDS),
+    return readHistories(this.#store, mints, {
+      to: this.#readSlot,
+      poolsAfter: await newestSlotAt(this.#store, this.#given - ACTIVE_SECONDS),
       statesAfter: this.#poolsUntil - ACTIVE_SECONDS,
       statesThrough: this.#poolsUntil,
     })
@@ -204,7 +209,9 @@ export class TrendingSource {
   }
 
   async #givePrices(through: number): Promise<void> {
-    this.#engine.addPrices(await this.#reader.prices(this.#pricesUntil, through))
+    this.#engine.addPrices(
+      await readPricesByInterval(this.#store, TICK_SECONDS, this.#pricesUntil, through),
+    )
     this.#pricesUntil = through
   }
 
@@ -212,15 +219,8 @@ export class TrendingSource {
   async #giveFacts(): Promise<void> {
     const now = performance.now()
     const seconds = Math.ceil((now - this.#factsAt) / 1000) + VISIBILITY_SECONDS
-    const facts = await this.#reader.newFacts(seconds)
+    const facts = await readNewFacts(this.#store, seconds)
     this.#factsAt = now
     for (const [mint, fact] of facts) this.#engine.setFacts(mint, fact)
   }
-}
-
-function chunks(mints: readonly string[]): string[][] {
-  const parts: string[][] = []
-  for (let at = 0; at < mints.length; at += MINTS_PER_QUERY)
-    parts.push(mints.slice(at, at + MINTS_PER_QUERY))
-  return parts
 }

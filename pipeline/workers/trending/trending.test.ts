@@ -6,16 +6,17 @@ import { ServiceError } from '../../domain/service-error.ts'
 import { createLogger } from '../../runtime/logger.ts'
 import { createRegistry } from '../../runtime/telemetry.ts'
 import { migrate } from '../../store/migrate.ts'
-import { readWatchlist } from '../../store/read-watchlist.ts'
 import type { Row, Store } from '../../store/store.ts'
+import { readPoolStates } from '../../store/tables/pool-states.ts'
+import { readWatchlist } from '../../store/tables/watchlist.ts'
 import { slowWatchlist } from '../../testing/slow-watchlist.ts'
-import { readStoredHistory } from '../../testing/stored-history.ts'
 import { openTestStore, type TestStore } from '../../testing/test-store.ts'
+import { readWatchlistInputs } from '../../testing/watchlist-inputs.ts'
 import type { WatchedToken } from '../../trending/watched-token.ts'
 import { createTrendingMetrics } from '../telemetry.ts'
 import type { PoolSource } from './pool-recorder.ts'
 import { startTrending } from './trending.ts'
-import { readChanges, readListedTokens, readPoolStates } from './trending-rows.ts'
+import { readChanges, readListedTokens } from './trending-rows.ts'
 import { readStorageReach, replayTicks } from './trending-ticks.ts'
 
 const CONFIG = { salt: null, solPriceMaxAgeSeconds: 3600 }
@@ -170,7 +171,7 @@ test.serial(
     t.log(`killed ${kills} times`)
     t.true(kills >= 5)
     const changes = await readChanges(store, 0, 2 ** 32 - 1)
-    const stored = await readStoredHistory(store, CONFIG.solPriceMaxAgeSeconds)
+    const stored = await readWatchlistInputs(store, CONFIG.solPriceMaxAgeSeconds)
     const expected = slowWatchlist(stored, { from, through, onlyWhenDue: true })
     t.deepEqual(
       changes.map(({ event, token }) => ({ event, token })),
@@ -227,7 +228,7 @@ test.serial(
     await passTick(store, until)
     t.is(await run(store, until), 'reached')
     const after = await readListedTokens(store, until)
-    const anew = slowWatchlist(await readStoredHistory(store, CONFIG.solPriceMaxAgeSeconds), {
+    const anew = slowWatchlist(await readWatchlistInputs(store, CONFIG.solPriceMaxAgeSeconds), {
       from: until,
       through: until,
       onlyWhenDue: true,

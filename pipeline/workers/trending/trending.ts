@@ -2,13 +2,15 @@ import { ServiceError } from '../../domain/service-error.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import { pause } from '../../runtime/pause.ts'
 import { createPatientStore } from '../../store/patient-store.ts'
-import { readNewestTick } from '../../store/read-watchlist.ts'
 import type { Store } from '../../store/store.ts'
+import { hasOpenBackfills } from '../../store/tables/backfills.ts'
+import { readPoolStates } from '../../store/tables/pool-states.ts'
+import { readNewestTick } from '../../store/tables/progress.ts'
 import { TICK_SECONDS, type WatchlistTick } from '../../trending/watched-token.ts'
 import type { TrendingMetrics } from '../telemetry.ts'
 import { PoolRecorder, type PoolSource } from './pool-recorder.ts'
 import { TickWorker } from './tick-worker.ts'
-import { readChanges, readListedTokens, readPoolStates } from './trending-rows.ts'
+import { readChanges, readListedTokens } from './trending-rows.ts'
 import { openEngine, readStorageReach, type TrendingConfig } from './trending-ticks.ts'
 import { UnfinishedChanges } from './unfinished-changes.ts'
 
@@ -110,10 +112,7 @@ export function startTrending(deps: TrendingDeps, config: TrendingConfig): Trend
  */
 async function awaitsHistory(store: Store, startedAt: number): Promise<boolean> {
   if (performance.now() - startedAt > MOST_WAIT_MS) return false
-  const [row] = await store.query<{ open: string }>(
-    `SELECT count() AS open FROM backfills FINAL WHERE state = 'open' AND NOT EXISTS (SELECT 1 FROM progress WHERE worker = 'trending')`,
-  )
-  return row?.open !== '0'
+  return (await readNewestTick(store)) === null && (await hasOpenBackfills(store))
 }
 
 /**

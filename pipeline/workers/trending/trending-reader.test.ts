@@ -1,7 +1,8 @@
 import test from 'ava'
-import { type EventRow, eventsOf } from './trending-event-rows.ts'
+import type { TokenEventRow } from '../../store/tables/token-events.ts'
+import { eventsOf } from './trending-reader.ts'
 
-const row = (fields: Partial<EventRow>): EventRow => ({
+const row = (fields: Partial<TokenEventRow>): TokenEventRow => ({
   wallet: 1,
   slot: '10',
   tx_index: 0,

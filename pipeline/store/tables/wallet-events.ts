@@ -1,6 +1,10 @@
-import type { FoldEvent, FoldKind } from '../../fold/fold-event.ts'
-import type { WalletPlace } from '../../fold/wallet-state.ts'
-import type { Store } from '../../store/store.ts'
+import type { EventKey } from '../../domain/event-key.ts'
+import { batches } from '../../runtime/batches.ts'
+import type { Store } from '../store.ts'
+import { EVENT_COLUMNS, type EventRow, eventOf, keyOf, type StoredEvent } from './event-rows.ts'
+
+/** Orders the events of one wallet. */
+type WalletPlace = Omit<EventKey, 'wallet'>
 
 /** A place before every event. */
 export const START_PLACE: WalletPlace = { slot: -1, txIndex: 0, eventIndex: 0 }
@@ -24,7 +28,7 @@ export async function* readEvents(
   store: Store,
   beyond: ReadonlyMap<number, WalletPlace>,
   { onlyShort = false }: { readonly onlyShort?: boolean } = {},
-): AsyncGenerator<{ wallet: number; events: FoldEvent[]; isLast: boolean }> {
+): AsyncGenerator<{ wallet: number; events: StoredEvent[]; isLast: boolean }> {
   const perQuery = onlyShort ? SHORT_PER_QUERY : LONG_PER_QUERY
   const wallets = [...beyond.keys()].sort((a, b) => a - b)
   const places = new Map<number, WalletPlace>()
@@ -34,7 +38,7 @@ export async function* readEvents(
       for (const wallet of wallets.splice(0, perQuery))
         places.set(wallet, beyond.get(wallet) ?? START_PLACE)
     if (places.size === 0) return null
-    const answer = store.query<EventRow>(eventsQuery(places))
+    const answer = store.query<WalletEventRow>(eventsQuery(places))
     answer.catch(() => {}) // nobody awaits it when the consumer stops early
     return answer
   }
@@ -42,7 +46,7 @@ export async function* readEvents(
     const rows = await pending
     const isFull = rows.length === EVENTS_PER_PAGE
     const reached = rows.at(-1)?.wallet ?? 0
-    const byWallet = new Map<number, EventRow[]>()
+    const byWallet = new Map<number, WalletEventRow[]>()
     for (const row of rows) {
       const found = byWallet.get(row.wallet)
       if (found) found.push(row)
@@ -57,65 +61,18 @@ export async function* readEvents(
       if (onlyShort && !isLast && byWallet.size > 1) continue
       const last = byWallet.get(wallet)?.at(-1)
       if (isLast || onlyShort) places.delete(wallet)
-      else if (last) places.set(wallet, placeOf(last))
+      else if (last) places.set(wallet, keyOf(last))
       read.push({ wallet, isLast })
     }
     pending = request()
     for (const { wallet, isLast } of read) {
       const found = byWallet.get(wallet) ?? []
-      yield { wallet, events: found.filter((row) => !row.is_deleted).map(foldEventOf), isLast }
+      yield { wallet, events: found.filter((row) => !row.is_deleted).map(eventOf), isLast }
     }
   }
 }
 
-/** A stored event: its key, its block time in unix seconds, and `FOLD_COLUMNS`. */
-export interface FoldRow {
-  readonly wallet: number
-  readonly slot: string
-  readonly tx_index: number
-  readonly event_index: number
-  readonly block_time: number
-  readonly kind: FoldKind
-  readonly mint: string
-  readonly decimals: number
-  readonly amount: string
-  readonly value: string | null
-  readonly price: string | null
-}
-
-interface EventRow extends FoldRow {
-  readonly is_deleted: number
-}
-
-const placeOf = (row: EventRow): WalletPlace => ({
-  slot: Number(row.slot),
-  txIndex: row.tx_index,
-  eventIndex: row.event_index,
-})
-
-function foldEventOf(row: FoldRow): FoldEvent {
-  return {
-    slot: Number(row.slot),
-    txIndex: row.tx_index,
-    eventIndex: row.event_index,
-    blockTime: row.block_time,
-    kind: row.kind,
-    mint: row.mint,
-    decimals: row.decimals,
-    amount: BigInt(row.amount),
-    value: row.value === null ? null : BigInt(row.value),
-    solPriceUsdE9: row.price === null ? null : BigInt(row.price),
-  }
-}
-
-const NO_VALUE = `CAST(NULL, 'Nullable(UInt128)') AS value, CAST(NULL, 'Nullable(UInt64)') AS price`
-
-/** The columns of each event table, in the form that the fold takes. */
-export const FOLD_COLUMNS = {
-  swaps: `toString(side) AS kind, base_mint AS mint, base_decimals AS decimals, base_amount AS amount, value_lamports AS value, sol_price_usd_e9 AS price`,
-  transfers: `if(direction = 'in', 'token_in', 'token_out') AS kind, mint, decimals, amount, ${NO_VALUE}`,
-  sol_transfers: `if(direction = 'in', 'sol_in', 'sol_out') AS kind, '' AS mint, toUInt8(9) AS decimals, toUInt128(lamports) AS amount, ${NO_VALUE}`,
-} as const
+type WalletEventRow = EventRow & { readonly is_deleted: number }
 
 /** Of several rows of one key the highest version counts, whether or not ClickHouse merged them. */
 function eventsQuery(places: ReadonlyMap<number, WalletPlace>): string {
@@ -129,7 +86,7 @@ function eventsQuery(places: ReadonlyMap<number, WalletPlace>): string {
     'slot, tx_index, event_index',
   )
   const key = 'wallet, slot, tx_index, event_index'
-  const parts = Object.entries(FOLD_COLUMNS).map(
+  const parts = Object.entries(EVENT_COLUMNS).map(
     ([table, columns]) =>
       `(SELECT ${key}, block_time, is_deleted, ${columns} FROM ${table} WHERE ${where} ORDER BY ${key}, version DESC LIMIT 1 BY ${key} LIMIT ${EVENTS_PER_PAGE})`,
   )
@@ -166,21 +123,15 @@ export async function readBalances(
   store: Store,
   beyond: ReadonlyMap<number, { readonly slot: number; readonly txIndex: number }>,
 ): Promise<{ wallet: number; slot: number; txIndex: number; lamports: bigint; records: number }[]> {
-  const wallets = [...beyond]
   const found = []
-  for (let at = 0; at < wallets.length; at += SHORT_PER_QUERY) {
+  for (const some of batches([...beyond], SHORT_PER_QUERY)) {
     const places = new Map(
-      wallets
-        .slice(at, at + SHORT_PER_QUERY)
-        .map(([wallet, { slot, txIndex }]) => [wallet, [slot, txIndex] as const]),
+      some.map(([wallet, { slot, txIndex }]) => [wallet, [slot, txIndex] as const]),
     )
-    const rows = await store.query<{
-      wallet: number
-      newest_slot: string
-      newest_tx_index: number
-      newest_lamports: string
-      records: string
-    }>(
+    const rows = await store.query<
+      Record<'newest_slot' | 'newest_lamports' | 'records', string> &
+        Record<'wallet' | 'newest_tx_index', number>
+    >(
       `SELECT wallet, tupleElement(max((slot, tx_index)) AS place, 1) AS newest_slot, tupleElement(place, 2) AS newest_tx_index,
          argMax(lamports, (slot, tx_index, version)) AS newest_lamports, uniqExact(slot, tx_index) AS records
        FROM sol_balances WHERE ${beyondPlaces(places, 'slot, tx_index')} GROUP BY wallet ORDER BY wallet LIMIT ${SHORT_PER_QUERY}`,
@@ -197,42 +148,50 @@ export async function readBalances(
   return found
 }
 
-/** Key of a row of an event table; `eventIndex` is 0 where the table has no such column. */
-export interface StoredKey extends WalletPlace {
-  readonly wallet: number
-}
+/** The event tables by the kind of their records. */
+export const EVENT_TABLES = {
+  swap: 'swaps',
+  token_transfer: 'transfers',
+  sol_transfer: 'sol_transfers',
+  balance: 'sol_balances',
+} as const
 
-/** Returns a key as text, to compare keys by. */
-export const storedKeyText = (key: StoredKey): string =>
-  `${key.wallet}/${key.slot}/${key.txIndex}/${key.eventIndex}`
-
-/** Returns, as `storedKeyText`, the keys stored in a table at the wallets and slots of `keys`. */
+/**
+ * Returns, as `eventKeyText`, the keys stored in a table at the wallets and slots of `keys`. The
+ * event index is 0 where the table has no such column.
+ */
 export async function findStoredKeys(
   store: Store,
-  table: 'swaps' | 'transfers' | 'sol_transfers' | 'sol_balances',
-  keys: readonly StoredKey[],
+  table: (typeof EVENT_TABLES)[keyof typeof EVENT_TABLES],
+  keys: readonly EventKey[],
 ): Promise<Set<string>> {
   const found = new Set<string>()
   const pairs = [...new Set(keys.map((key) => `(${key.wallet}, ${key.slot})`))]
   const eventIndex = table === 'sol_balances' ? '0' : 'event_index'
-  for (let at = 0; at < pairs.length; at += 1000) {
+  for (const some of batches(pairs, 1000)) {
     const rows = await store.query<{ key: string }>(
-      `SELECT DISTINCT concat(toString(wallet), '/', toString(slot), '/', toString(tx_index), '/', toString(${eventIndex})) AS key
-       FROM ${table} WHERE (wallet, slot) IN (${pairs.slice(at, at + 1000).join(', ')}) LIMIT 1000000`,
+      `SELECT DISTINCT concat(toString(slot), '/', toString(tx_index), '/', toString(wallet), '/', toString(${eventIndex})) AS key
+       FROM ${table} WHERE (wallet, slot) IN (${some.join(', ')}) LIMIT 1000000`,
     )
     for (const row of rows) found.add(row.key)
   }
   return found
 }
 
-/** Returns the slot of the newest marker that a worker has stored, by partition. */
-export async function readProgress(
-  store: Store,
-  worker: string,
-): Promise<ReadonlyMap<number, number>> {
-  const rows = await store.query<{ partition: number; slot: string }>(
-    'SELECT partition, slot FROM progress FINAL WHERE worker = {worker:String} LIMIT 65536',
-    { worker },
+/** Returns the highest slot stored in any table that is filled from the log; 0 without rows. */
+export async function newestStoredSlot(store: Store): Promise<number> {
+  const newest = [...Object.values(EVENT_TABLES), 'transactions'].map(
+    (table) => `SELECT max(slot) AS slot FROM ${table}`,
   )
-  return new Map(rows.map(({ partition, slot }) => [partition, Number(slot)]))
+  const [found] = await store.query<{ slot: string }>(
+    `SELECT max(slot) AS slot FROM (${newest.join(' UNION ALL ')})`,
+  )
+  return Number(found?.slot)
 }
+
+/** Subquery: the first and the last event of each wallet, unix seconds. */
+export const EVENT_TIMES = `
+  SELECT wallet, toNullable(min(block_time)) AS first_event_at, toNullable(max(block_time)) AS last_event_at
+  FROM (${Object.keys(EVENT_COLUMNS)
+    .map((table) => `SELECT wallet, block_time FROM ${table} FINAL`)
+    .join(' UNION ALL ')}) GROUP BY wallet`

@@ -1,13 +1,13 @@
 import type { Store } from '../store/store.ts'
+import { readPoolStates } from '../store/tables/pool-states.ts'
 import type { TrendingEvent } from '../trending/trending-event.ts'
-import { readPoolStates } from '../workers/trending/trending-rows.ts'
-import type { StoredHistory } from './slow-watchlist.ts'
+import type { WatchlistInputs } from './slow-watchlist.ts'
 
 /** Reads all stored rows that the watchlist depends on, without perturbation by `PRIVACY_SALT`. */
-export async function readStoredHistory(
+export async function readWatchlistInputs(
   store: Store,
   solPriceMaxAgeSeconds: number,
-): Promise<StoredHistory> {
+): Promise<WatchlistInputs> {
   const events = await store.query<
     Record<'slot' | 'amount', string> &
       Record<'value' | 'price' | 'supply', string | null> &

@@ -1,7 +1,13 @@
-import type { Address } from '../domain/address.ts'
-import type { Store } from './store.ts'
+import type { Address } from '../../domain/address.ts'
+import type { Store } from '../store.ts'
 
-/** Addresses of the tracked wallets as stored, `W1` first. */
+/** Subquery: number and address of each tracked wallet. */
+export const TRACKED = 'SELECT wallet, address FROM tracked_wallets FINAL'
+
+/** Subquery: the highest number of a tracked wallet. Wallets are numbered from 1. */
+export const NEWEST_WALLET = 'SELECT max(wallet) FROM tracked_wallets'
+
+/** Returns the addresses of the tracked wallets, `W1` first. */
 export async function readTrackedWallets(store: Store): Promise<Address[]> {
   const rows = await store.query<{ address: Address }>(
     'SELECT address FROM tracked_wallets FINAL ORDER BY wallet LIMIT 10000000',
@@ -10,10 +16,9 @@ export async function readTrackedWallets(store: Store): Promise<Address[]> {
 }
 
 /**
- * Stores the wallets that are new at the end of `addresses`, and a row of metrics for every wallet
- * that has none, so that it is listed before its first event (rule C21). `known` is what
- * `readTrackedWallets` gave and has been checked to be how `addresses` begins. Doing it twice is
- * doing it once.
+ * Stores the new wallets at the end of `addresses`, and an empty row of `wallet_metrics` for every
+ * wallet without one, so that it is listed before its first event (rule C21). `known` must be what
+ * `readTrackedWallets` returned, and `addresses` must begin with it. Idempotent.
  */
 export async function addTrackedWallets(
   store: Store,
@@ -30,7 +35,7 @@ export async function addTrackedWallets(
   await addEmptyMetrics(store)
 }
 
-/** Gives every tracked wallet without a row of metrics the row of a wallet without events. */
+/** Stores an empty row of `wallet_metrics` for every tracked wallet without a row. */
 export async function addEmptyMetrics(store: Store): Promise<void> {
   await store.command(
     `INSERT INTO wallet_metrics (wallet)

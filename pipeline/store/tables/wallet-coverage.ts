@@ -1,5 +1,8 @@
-import type { Store } from '../../store/store.ts'
 import { insertRows } from '../insert-rows.ts'
+import type { Store } from '../store.ts'
+
+/** Subquery: since when the history of each wallet is complete. */
+export const COVERAGE = 'SELECT wallet, since_slot, since_time FROM wallet_coverage FINAL'
 
 /** The start of a wallet's coverage: everything that it did since then is stored. */
 export interface CoverageStart {
@@ -9,21 +12,10 @@ export interface CoverageStart {
 }
 
 /** Table `wallet_coverage`. Changes by one process are made one after the other. */
-export interface WalletCoverage {
-  /** Returns the coverage of wallets; a wallet without coverage has no entry. */
-  of(wallets: readonly number[]): Promise<ReadonlyMap<number, CoverageStart>>
-  /** Returns the coverage of one wallet. */
-  ofWallet(wallet: number): Promise<CoverageStart | undefined>
-  /** Starts the coverage of those wallets that have none. */
-  begin(wallets: readonly number[], since: CoverageStart): Promise<void>
-  /** Moves the start back to `from`, when the stored history from there to slot `to` reaches it. */
-  extend(wallet: number, from: CoverageStart, to: number): Promise<void>
-  /** Moves the start forward to `since`: something before it is lost. */
-  cut(wallet: number, since: CoverageStart): Promise<void>
-}
+export type WalletCoverage = ReturnType<typeof createWalletCoverage>
 
 /** Creates the table's access over a store that waits while the server is down. */
-export function createWalletCoverage(store: Store): WalletCoverage {
+export function createWalletCoverage(store: Store) {
   let version = 0
   let last: Promise<unknown> = Promise.resolve()
 
@@ -44,28 +36,32 @@ export function createWalletCoverage(store: Store): WalletCoverage {
   }
 
   const of = (wallets: readonly number[]) => readCoverage(store, wallets)
-
-  async function ofWallet(wallet: number): Promise<CoverageStart | undefined> {
-    return (await of([wallet])).get(wallet)
-  }
+  const ofWallet = async (wallet: number) => (await of([wallet])).get(wallet)
 
   return {
+    /** Returns the coverage of wallets; a wallet without coverage has no entry. */
     of,
+    /** Returns the coverage of one wallet. */
     ofWallet,
-    begin: (wallets, since) =>
+    /** Starts the coverage of those wallets that have none. */
+    begin: (wallets: readonly number[], since: CoverageStart) =>
       serially(async () => {
         const known = await of(wallets)
         const begun = wallets.filter((wallet) => !known.has(wallet))
         await save(begun, since)
       }),
-    extend: (wallet, from, to) =>
+    /**
+     * Moves the start back to `from`, when the stored history from there to slot `to` reaches it.
+     */
+    extend: (wallet: number, from: CoverageStart, to: number) =>
       serially(async () => {
         const since = await ofWallet(wallet)
         // No slot may be left out between the fetched history and the coverage.
         if (since === undefined || to < since.slot - 1 || from.slot >= since.slot) return
         await save([wallet], { slot: from.slot, time: Math.min(from.time, since.time) })
       }),
-    cut: (wallet, at) =>
+    /** Moves the start forward to `at`: something before it is lost. */
+    cut: (wallet: number, at: CoverageStart) =>
       serially(async () => {
         const since = await ofWallet(wallet)
         if (since !== undefined && at.slot > since.slot)
@@ -74,10 +70,7 @@ export function createWalletCoverage(store: Store): WalletCoverage {
   }
 }
 
-async function readCoverage(
-  store: Store,
-  wallets: readonly number[],
-): Promise<ReadonlyMap<number, CoverageStart>> {
+async function readCoverage(store: Store, wallets: readonly number[]) {
   const rows = await store.query<{ wallet: number; since_slot: string; since_time: number }>(
     `SELECT wallet, since_slot, since_time FROM wallet_coverage FINAL
      WHERE wallet BETWEEN {from:UInt32} AND {to:UInt32} LIMIT 10000000`,

@@ -1,5 +1,6 @@
 import { type Address, addressBytes } from '../../domain/address.ts'
-import type { Row, Store } from '../../store/store.ts'
+import { batches } from '../../runtime/batches.ts'
+import type { Row, Store } from '../store.ts'
 
 /** Where a transaction is on the chain: `txIndex` is its index in the block. */
 export interface TransactionPlace {
@@ -8,13 +9,10 @@ export interface TransactionPlace {
 }
 
 /** Returns those of `places` that table `transactions` has. */
-export async function findStoredTransactions(
-  store: Store,
-  places: readonly TransactionPlace[],
-): Promise<TransactionPlace[]> {
+export async function findStoredTransactions(store: Store, places: readonly TransactionPlace[]) {
   const found: TransactionPlace[] = []
-  for (let at = 0; at < places.length; at += 1000) {
-    const some = places.slice(at, at + 1000).map(({ slot, txIndex }) => `(${slot}, ${txIndex})`)
+  for (const batch of batches(places, 1000)) {
+    const some = batch.map(({ slot, txIndex }) => `(${slot}, ${txIndex})`)
     const rows = await store.query<{ slot: string; tx_index: number }>(
       `SELECT DISTINCT slot, tx_index FROM transactions WHERE (slot, tx_index) IN (${some.join(', ')}) LIMIT 1000`,
     )
@@ -67,11 +65,7 @@ export interface StoredTransaction extends TransactionPlace {
  */
 export async function* readStoredTransactions(
   store: Store,
-  options: {
-    readonly to: number
-    readonly naming: Address | null
-    readonly rowsPerPage: number
-  },
+  options: { readonly to: number; readonly naming: Address | null; readonly rowsPerPage: number },
 ): AsyncGenerator<{ rows: StoredTransaction[]; passed: number; total: number | null }> {
   const { to, naming, rowsPerPage } = options
   const [count] = await store.query<{ total: string }>(
@@ -89,13 +83,9 @@ export async function* readStoredTransactions(
     const last = places.at(-1)
     if (last === undefined) return
     const end = { slot: Number(last.slot), txIndex: last.tx_index }
-    const rows = await store.query<{
-      slot: string
-      tx_index: number
-      block_time: number
-      format: string
-      base64: string
-    }>(
+    const rows = await store.query<
+      Record<'slot' | 'format' | 'base64', string> & Record<'tx_index' | 'block_time', number>
+    >(
       `SELECT slot, tx_index, block_time, format, base64Encode(bytes) AS base64 FROM transactions
        WHERE ${beyond(after)} AND slot <= ${end.slot} AND (slot, tx_index) <= (${end.slot}, ${end.txIndex})
        ${naming === null ? '' : 'AND (position(bytes, unhex({key:String})) > 0 OR position(bytes, {address:String}) > 0)'}

@@ -1,6 +1,8 @@
 import type { Swap } from '../../domain/event.ts'
 import { swapValueLamports } from '../../domain/swap-value.ts'
-import type { Store } from '../../store/store.ts'
+import { batches } from '../../runtime/batches.ts'
+import type { Store } from '../store.ts'
+import { EVENT_KEY, type EventKeyRow, keyOf, keyTuple } from './event-rows.ts'
 
 /** A stored swap against a quote coin that has no SOL price. */
 export type UnpricedSwap = Pick<
@@ -31,11 +33,7 @@ export async function findWalletsToPrice(store: Store, maxAgeSeconds: number): P
   return rows.map((row) => row.wallet)
 }
 
-interface SwapRow {
-  readonly slot: string
-  readonly tx_index: number
-  readonly wallet: number
-  readonly event_index: number
+interface UnpricedRow extends EventKeyRow {
   readonly block_time: number
   readonly quote_mint: UnpricedSwap['quoteMint']
   readonly quote_amount: string
@@ -53,7 +51,7 @@ export async function* readUnpriced(
   const key = 'wallet, slot, tx_index, event_index'
   let after = '(0, 0, 0, 0)'
   for (;;) {
-    const rows = await store.query<SwapRow>(
+    const rows = await store.query<UnpricedRow>(
       `SELECT ${key}, block_time, quote_mint, quote_amount, quote_mismatch FROM (
          SELECT ${key}, block_time, quote_mint, quote_amount, quote_mismatch, sol_price_usd_e9, is_deleted
          FROM swaps WHERE wallet IN (${wallets.join(', ')}) AND (${key}) > ${after}
@@ -68,12 +66,9 @@ export async function* readUnpriced(
   }
 }
 
-function swapOf(row: SwapRow): UnpricedSwap {
+function swapOf(row: UnpricedRow): UnpricedSwap {
   return {
-    slot: Number(row.slot),
-    txIndex: row.tx_index,
-    wallet: row.wallet,
-    eventIndex: row.event_index,
+    ...keyOf(row),
     blockTime: row.block_time,
     quoteMint: row.quote_mint,
     quoteAmount: BigInt(row.quote_amount),
@@ -87,10 +82,8 @@ function swapOf(row: SwapRow): UnpricedSwap {
  * as it is (rule C1), so writing twice changes nothing.
  */
 export async function writePrices(store: Store, swaps: readonly PricedSwap[]): Promise<void> {
-  const key = 'slot, tx_index, wallet, event_index'
-  for (let at = 0; at < swaps.length; at += SWAPS_PER_WRITE) {
-    const some = swaps.slice(at, at + SWAPS_PER_WRITE)
-    const keys = some.map((s) => `(${s.slot}, ${s.txIndex}, ${s.wallet}, ${s.eventIndex})`)
+  for (const some of batches(swaps, SWAPS_PER_WRITE)) {
+    const keys = some.map(keyTuple)
     const prices = some.map((s) => `toUInt64(${s.solPriceUsdE9})`)
     const values = some.map((s) => {
       const value = swapValueLamports(s)
@@ -99,11 +92,11 @@ export async function writePrices(store: Store, swaps: readonly PricedSwap[]): P
     await store.command(
       `INSERT INTO swaps
        SELECT * REPLACE (
-         [${prices.join(', ')}][indexOf([${keys.join(', ')}], (${key}))] AS sol_price_usd_e9,
-         [${values.join(', ')}][indexOf([${keys.join(', ')}], (${key}))] AS value_lamports,
+         [${prices.join(', ')}][indexOf([${keys.join(', ')}], (${EVENT_KEY}))] AS sol_price_usd_e9,
+         [${values.join(', ')}][indexOf([${keys.join(', ')}], (${EVENT_KEY}))] AS value_lamports,
          version + 1 AS version, now64(3) AS inserted_at)
        FROM (
-         SELECT * FROM (SELECT * FROM swaps WHERE (${key}) IN (${keys.join(', ')}) ORDER BY ${key}, version DESC LIMIT 1 BY ${key})
+         SELECT * FROM (SELECT * FROM swaps WHERE (${EVENT_KEY}) IN (${keys.join(', ')}) ORDER BY ${EVENT_KEY}, version DESC LIMIT 1 BY ${EVENT_KEY})
          WHERE sol_price_usd_e9 IS NULL AND is_deleted = 0
        )`,
     )

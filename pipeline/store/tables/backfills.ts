@@ -1,7 +1,7 @@
 import type { Address } from '../../domain/address.ts'
-import type { HistoryPosition, HistoryRange } from '../../ingest/rpc/wallet-history.ts'
-import type { Row, Store } from '../../store/store.ts'
+import type { HistoryPosition, HistoryRange } from '../../domain/history.ts'
 import { insertRows } from '../insert-rows.ts'
+import type { Row, Store } from '../store.ts'
 
 /**
  * Why a range of history is fetched: an operator's command, a gap in ingest, or a wallet that
@@ -51,28 +51,18 @@ export function newJob(
   }
 }
 
-/** Tables `backfills` and `token_accounts`. Row versions come from the clock; the newest counts. */
-export interface BackfillJobs {
-  /** Stores jobs as they stand. */
-  save(jobs: readonly BackfillJob[]): Promise<void>
-  /**
-   * Returns the jobs that are not done, of one wallet or all, by wallet and then newest range
-   * first.
-   */
-  open(reasons: readonly BackfillReason[], wallet?: number): Promise<BackfillJob[]>
-  /** Returns the operator's jobs of exactly this range by wallet, also those that are done. */
-  ofRange(range: HistoryRange): Promise<ReadonlyMap<number, BackfillJob>>
-  /** Stores token accounts of a wallet. Storing one twice is harmless. */
-  addAccounts(wallet: number, accounts: readonly Address[]): Promise<void>
-  /** Returns the stored token accounts of a wallet. */
-  accounts(wallet: number): Promise<Address[]>
-}
+/** Tables `backfills` and `token_accounts`. */
+export type BackfillJobs = ReturnType<typeof createBackfillJobs>
 
-/** Creates the tables' access over a store that waits while the server is down. */
-export function createBackfillJobs(store: Store): BackfillJobs {
+/**
+ * Creates the tables' access over a store that waits while the server is down. Row versions come
+ * from the clock; the newest counts.
+ */
+export function createBackfillJobs(store: Store) {
   let version = 0
   return {
-    async save(jobs) {
+    /** Stores jobs as they stand. */
+    async save(jobs: readonly BackfillJob[]): Promise<void> {
       version = Math.max(version + 1, Date.now())
       await insertRows(
         store,
@@ -80,7 +70,11 @@ export function createBackfillJobs(store: Store): BackfillJobs {
         jobs.map((job) => jobRow(job, version)),
       )
     },
-    async open(reasons, wallet) {
+    /**
+     * Returns the jobs that are not done, of one wallet or all, by wallet and then newest range
+     * first.
+     */
+    async open(reasons: readonly BackfillReason[], wallet?: number): Promise<BackfillJob[]> {
       const rows = await store.query<JobRow>(
         `SELECT * FROM backfills FINAL WHERE state = 'open' AND reason IN {reasons:Array(String)}
            AND ({wallet:UInt32} = 0 OR wallet = {wallet:UInt32})
@@ -89,7 +83,8 @@ export function createBackfillJobs(store: Store): BackfillJobs {
       )
       return rows.map(jobOf)
     },
-    async ofRange({ fromSlot, toSlot }) {
+    /** Returns the operator's jobs of exactly this range by wallet, also those that are done. */
+    async ofRange({ fromSlot, toSlot }: HistoryRange): Promise<ReadonlyMap<number, BackfillJob>> {
       const rows = await store.query<JobRow>(
         `SELECT * FROM backfills FINAL WHERE reason = 'operator'
            AND from_slot = {from:UInt64} AND to_slot = {to:UInt64} LIMIT 10000000`,
@@ -97,11 +92,13 @@ export function createBackfillJobs(store: Store): BackfillJobs {
       )
       return new Map(rows.map((row) => [row.wallet, jobOf(row)]))
     },
-    async addAccounts(wallet, accounts) {
+    /** Stores token accounts of a wallet. Storing one twice is harmless. */
+    async addAccounts(wallet: number, accounts: readonly Address[]): Promise<void> {
       const rows = accounts.map((account) => ({ wallet, account }))
       if (rows.length > 0) await store.insert('token_accounts', rows)
     },
-    async accounts(wallet) {
+    /** Returns the stored token accounts of a wallet. */
+    async accounts(wallet: number): Promise<Address[]> {
       const rows = await store.query<{ account: Address }>(
         'SELECT DISTINCT account FROM token_accounts WHERE wallet = {wallet:UInt32} LIMIT 10000000',
         { wallet },
@@ -111,22 +108,27 @@ export function createBackfillJobs(store: Store): BackfillJobs {
   }
 }
 
-interface JobRow {
-  readonly wallet: number
-  readonly reason: BackfillReason
-  readonly from_slot: string
-  readonly to_slot: string
-  readonly state: 'open' | 'done'
-  readonly newest_slot: string
-  readonly position_slot: string
-  readonly position_signature: string
-  readonly transactions: string
-  readonly records: string
-  readonly missing: string
-  readonly missing_slot: string
-  readonly missing_time: number
-  readonly created_at: number
+/** Whether some backfill is not done. */
+export async function hasOpenBackfills(store: Store): Promise<boolean> {
+  const [row] = await store.query<{ open: string }>(
+    "SELECT count() AS open FROM backfills FINAL WHERE state = 'open'",
+  )
+  return row?.open !== '0'
 }
+
+/**
+ * Subquery: for each wallet the ranges that are to be fetched because of a gap or because it
+ * joined, and when the newest gap was found.
+ */
+export const OPEN_GAPS = `
+  SELECT wallet, maxIf(created_at, reason = 'gap') AS gap_end,
+    arraySort(groupArray((from_slot, if(reason = 'added', newest_slot, to_slot)))) AS gaps
+  FROM backfills FINAL WHERE state = 'open' AND reason IN ('gap', 'added') GROUP BY wallet`
+
+type JobRow = Pick<BackfillJob, 'wallet' | 'reason' | 'state'> &
+  Record<'from_slot' | 'to_slot' | 'newest_slot' | 'position_slot' | 'position_signature', string> &
+  Record<'transactions' | 'records' | 'missing' | 'missing_slot', string> &
+  Record<'missing_time' | 'created_at', number>
 
 function jobRow(job: BackfillJob, version: number): Row {
   const { wallet, reason, range, state, newestSlot, position, missingAt } = job
@@ -155,10 +157,7 @@ function jobOf(row: JobRow): BackfillJob {
   return {
     wallet: row.wallet,
     reason: row.reason,
-    range: {
-      fromSlot: Number(row.from_slot) || null,
-      toSlot: Number(row.to_slot) || null,
-    },
+    range: { fromSlot: Number(row.from_slot) || null, toSlot: Number(row.to_slot) || null },
     state: row.state,
     newestSlot: Number(row.newest_slot) || null,
     position: slot === 0 ? null : { slot, signature: row.position_signature },

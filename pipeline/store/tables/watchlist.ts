@@ -1,4 +1,5 @@
-import type { Store } from './store.ts'
+import { inserter } from '../insert-rows.ts'
+import type { Store } from '../store.ts'
 
 type Trend = 'up' | 'down' | 'flat'
 
@@ -40,19 +41,13 @@ export interface WatchlistRow {
   readonly reasons: readonly string[]
 }
 
-/** The newest tick whose rows are all stored (unix seconds, divisible by 10); null before the first. What lies beyond it is not to be shown. */
-export async function readNewestTick(store: Store): Promise<number | null> {
-  const [row] = await store.query<{ block_time: number }>(
-    "SELECT block_time FROM progress FINAL WHERE worker = 'trending' LIMIT 1",
-    {},
-    ['block_time'],
-  )
-  return row?.block_time ?? null
-}
+/** Stores rows. Each is a token as it was from one tick on; a row written again is the same. */
+export const insertWatchlist = inserter('watchlist')
 
 /**
- * The list as of tick `at`, which may be in the past, by conviction descending, then mint. A listed token was traded within 24 hours, each trade makes a row, and
- * `LOOK_BACK_SECONDS` is more than that: so older rows need not be read.
+ * Returns the list as of tick `at`, which may be in the past: by conviction descending, then mint.
+ * A listed token was traded within 24 hours, and each trade makes a row, so rows older than
+ * `LOOK_BACK_SECONDS` are not read.
  */
 export async function readWatchlist(store: Store, at: number): Promise<WatchlistRow[]> {
   return store.query<WatchlistRow>(
@@ -65,12 +60,11 @@ export async function readWatchlist(store: Store, at: number): Promise<Watchlist
   )
 }
 
-/** What changed after tick `afterAt`, up to and with tick `throughAt`, in the order of `(at, mint)`: rows of event `left` too. */
-export async function readWatchlistChanges(
-  store: Store,
-  afterAt: number,
-  throughAt: number,
-): Promise<WatchlistRow[]> {
+/**
+ * Returns the rows after tick `afterAt`, up to and including tick `throughAt`, by `(at, mint)`:
+ * also rows of event `left`.
+ */
+export async function readWatchlistChanges(store: Store, afterAt: number, throughAt: number) {
   if (afterAt >= throughAt) return []
   return store.query<WatchlistRow>(
     `SELECT ${COLUMNS} FROM watchlist FINAL
@@ -79,9 +73,32 @@ export async function readWatchlistChanges(
   )
 }
 
-/** No answer has more rows than this. */
+/** A token as it was when it left the list. */
+export type LeftToken = Pick<WatchlistRow, 'mint' | 'symbol' | 'name' | 'current_mcap'>
+
+/** Returns tokens as of when they last left the list between two ticks, by mint. */
+export async function readLeftTokens(
+  store: Store,
+  mints: readonly string[],
+  afterAt: number,
+  throughAt: number,
+): Promise<ReadonlyMap<string, LeftToken>> {
+  if (mints.length === 0) return new Map()
+  const rows = await store.query<LeftToken>(
+    `SELECT mint, symbol, name, current_mcap FROM watchlist
+     WHERE event = 'left' AND at > {afterAt:UInt32} AND at <= {throughAt:UInt32} AND mint IN {mints:Array(String)}
+     ORDER BY at DESC LIMIT 1 BY mint`,
+    { mints, afterAt, throughAt },
+  )
+  return new Map(rows.map((row) => [row.mint, row]))
+}
+
+/** Bounds a query; never reached. */
 const MOST_ROWS = 1_000_000
-/** What a listed token's newest row may lie behind the tick: 24 hours without a trade, and the seconds of a tick and of the salt. */
+/**
+ * The newest row of a listed token is at most this old: 24 hours without a trade, and the seconds
+ * of a tick and of the salt.
+ */
 const LOOK_BACK_SECONDS = 86_400 + 600
 
 const COLUMNS = `at, mint, entry, event, symbol, name, first_trade_at, discovered_at, oldest_hold_at, last_trade_at, wallets, conviction,

@@ -1,0 +1,26 @@
+import { chmodSync, existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+
+const MEMORY = '/dev/shm/'
+const ENOUGH_BYTES = 4e9
+
+/** The environment of tests. On Linux their files are in memory, because their stores sync often. */
+function environment() {
+  if (!existsSync(MEMORY)) return {}
+  const { bavail, bsize } = statfsSync(MEMORY)
+  if (bavail * bsize < ENOUGH_BYTES) return {}
+  const folder = mkdtempSync(`${MEMORY}tests-`)
+  chmodSync(folder, 0o711) // users of servers that tests start can enter it
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+  return { TMPDIR: folder }
+}
+
+// biome-ignore lint/style/noDefaultExport: AVA reads the default export.
+export default {
+  files: ['dist/**/*.test.js'],
+  timeout: '3m',
+  workerThreads: false,
+  // Tests of processes wait most of the time.
+  concurrency: availableParallelism() + 2,
+  environmentVariables: environment(),
+}

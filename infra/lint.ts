@@ -1,0 +1,91 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+
+/**
+ * Checks of the source for which Biome has no rule. `node dist/infra/lint.js names spreads lines`
+ * runs those that its arguments name, and exits with 1 if they find something.
+ */
+const CHECKS: Readonly<Record<string, (lines: readonly Line[]) => readonly string[]>> = {
+  names: findSharedNames,
+  spreads: findLiteralSpreads,
+  lines: findLongLines,
+}
+
+/** A line of a file in the repository. `place` is `path:number`. */
+interface Line {
+  readonly path: string
+  readonly place: string
+  readonly text: string
+}
+
+/** Names that several rooms may export, each with its reason. */
+const ALLOWED_NAMES: Readonly<Record<string, string>> = {
+  encodeBase58: 'one function written twice: browsers get no modules of the server',
+}
+
+const TYPESCRIPT = /\.tsx?$/
+const EXPORT =
+  /^export (?:async |abstract |declare )*(?:const|let|function\*?|class|interface|type|enum) (\w+)/
+
+/**
+ * Finds names that several rooms export, because two different things never share a name. A room is
+ * a folder. Within a room, modules of one interface share names, such as `run` of each benchmark.
+ */
+function findSharedNames(lines: readonly Line[]): string[] {
+  const placesByName = new Map<string, Map<string, string>>()
+  for (const { path, place, text } of lines) {
+    const name = TYPESCRIPT.test(path) ? EXPORT.exec(text)?.[1] : undefined
+    if (name === undefined || name in ALLOWED_NAMES) continue
+    const places = placesByName.get(name) ?? new Map<string, string>()
+    placesByName.set(name, places.set(dirname(path), place))
+  }
+  return [...placesByName]
+    .filter(([, places]) => places.size > 1)
+    .map(([name, places]) => `${[...places.values()].join(', ')}: several rooms export ${name}`)
+}
+
+/** Finds spreads of an object literal, which only keep its fields on one line. */
+function findLiteralSpreads(lines: readonly Line[]): string[] {
+  return lines
+    .filter(({ path, text }) => TYPESCRIPT.test(path) && /\.{3}\s*\{/.test(text))
+    .map(({ place }) => `${place}: write out the fields of the object that is spread`)
+}
+
+const COLUMNS = 100
+const GENERATED = 'docs/configuration.md'
+/** What lines with prose match: comments, and all of Markdown except tables. */
+const PROSE: readonly (readonly [file: RegExp, line: RegExp])[] = [
+  [TYPESCRIPT, /^\s*(?:\/?\*|\{\/\*)|(?:^|\s)\/\/ /],
+  [/\.sql$/, /(?:^|\s)-- /],
+  [/\.(?:sh|yml)$/, /(?:^|\s)# /],
+  [/\.md$/, /^\s*[^|\s]/],
+]
+
+/** Finds lines of prose that are too long. Addresses do not count, because they cannot be wrapped. */
+function findLongLines(lines: readonly Line[]): string[] {
+  return lines
+    .filter(({ path, text }) => {
+      if (text.length <= COLUMNS || path === GENERATED) return false
+      if (!PROSE.some(([file, line]) => file.test(path) && line.test(text))) return false
+      return [...text.replace(/\]\([^)]*\)|https?:\/\/\S+/g, '')].length > COLUMNS
+    })
+    .map(({ place }) => `${place}: a line of prose beyond ${COLUMNS} columns`)
+}
+
+function main(names: readonly string[]): void {
+  const paths = execFileSync('git', ['ls-files', '-z', '-co', '--exclude-standard'])
+    .toString()
+    .split('\0')
+    .filter((path) => /\.(?:tsx?|sql|md|sh|yml)$/.test(path) && existsSync(path))
+  const lines = paths.flatMap((path) =>
+    readFileSync(path, 'utf8')
+      .split('\n')
+      .map((text, index) => ({ path, place: `${path}:${index + 1}`, text })),
+  )
+  const found = names.flatMap((name) => CHECKS[name]!(lines)) // an unknown name throws
+  process.stdout.write(found.map((line) => `${line}\n`).join(''))
+  if (found.length > 0) process.exitCode = 1
+}
+
+main(process.argv.slice(2))

@@ -1,0 +1,62 @@
+import { inserter } from '../insert-rows.ts'
+import type { Store } from '../store.ts'
+
+// The tables that the fold derives beside `positions` and `wallet_metrics`. Of a key the highest
+// `version` counts; a tombstone removes it.
+
+/** Stores rows of `lots`. */
+export const insertLots = inserter('lots')
+
+/** Stores rows of `disposals`. */
+export const insertDisposals = inserter('disposals')
+
+/** Stores rows of `first_buys`. */
+export const insertFirstBuys = inserter('first_buys')
+
+/** Subquery: the first buys of mint `{mint:String}`. FINAL takes twice as long. */
+export const FIRST_BUYS_OF_MINT = `
+  SELECT wallet, amount, value_lamports, sol_price_usd_e9 FROM (
+    SELECT wallet, amount, value_lamports, sol_price_usd_e9, is_deleted
+    FROM first_buys WHERE mint = {mint:String} ORDER BY mint, wallet, version DESC LIMIT 1 BY mint, wallet
+  ) WHERE is_deleted = 0`
+
+const OF_WALLETS = 'wallet IN {wallets:Array(UInt32)}'
+
+/** Key columns of each table, and the condition for the rows of `{wallets:Array(UInt32)}`. */
+const TABLES = [
+  ['lots', 'wallet, mint, slot, tx_index, event_index', OF_WALLETS],
+  [
+    'disposals',
+    'wallet, mint, slot, tx_index, event_index, lot_slot, lot_tx_index, lot_event_index',
+    OF_WALLETS,
+  ],
+  ['positions', 'wallet, mint', OF_WALLETS],
+  // This table is ordered by mint. The positions of a wallet name every mint that it ever traded.
+  [
+    'first_buys',
+    'mint, wallet',
+    `(mint, wallet) IN (SELECT mint, wallet FROM positions WHERE ${OF_WALLETS})`,
+  ],
+]
+
+/**
+ * Writes tombstones over rows of lots, disposals, positions and first buys with a version below
+ * those of a revision. `revisions`: wallet to its current revision, whose rows are stored.
+ */
+export async function deleteStaleRows(store: Store, revisions: ReadonlyMap<number, number>) {
+  if (revisions.size === 0) return
+  const params = {
+    wallets: [...revisions.keys()],
+    versions: [...revisions.values()].map((revision) => revision * 2 ** 32),
+  }
+  const first = 'transform(wallet, {wallets:Array(UInt32)}, {versions:Array(UInt64)}, 0)'
+  await Promise.all(
+    TABLES.map(([table, key, where]) =>
+      store.command(
+        `INSERT INTO ${table} (${key}, version, is_deleted)
+         SELECT ${key}, ${first}, 1 FROM ${table} FINAL WHERE ${where} AND version < ${first}`,
+        params,
+      ),
+    ),
+  )
+}

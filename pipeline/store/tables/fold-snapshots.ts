@@ -1,0 +1,108 @@
+import { batches } from '../../runtime/batches.ts'
+import { inserter } from '../insert-rows.ts'
+import type { QueryParams, Store } from '../store.ts'
+import { METRICS_VERSIONS } from './wallet-metrics.ts'
+
+/** A row of table `fold_snapshots`. The highest version of a wallet counts. */
+export interface SnapshotRow {
+  readonly wallet: number
+  readonly revision: number
+  /** Format of `state`; 0 for a refold mark. */
+  readonly format: number
+  readonly state: string
+}
+
+/** Stores snapshots: rows with their `version`, and the `slot` that each has reached. */
+export const insertSnapshots = inserter('fold_snapshots')
+
+/**
+ * Stores refold marks in place of the snapshots of these wallets. `revisions`: wallet to the
+ * revision that its refold will have. Any process that finds a mark refolds the wallet, so a crash
+ * after this call leaves no stale books.
+ */
+export async function markForRefold(store: Store, revisions: ReadonlyMap<number, number>) {
+  const rows = [...revisions].map(([wallet, revision]) => ({
+    wallet,
+    revision,
+    slot: 0,
+    format: 0,
+    state: '',
+    version: revision * 2 ** 32,
+  }))
+  await insertSnapshots(store, rows)
+}
+
+/** Returns the newest rows of at most 1000 wallets, by wallet. */
+export async function readSnapshotRows(store: Store, wallets: readonly number[]) {
+  const rows = await store.query<SnapshotRow>(
+    `SELECT wallet, revision, format, state FROM fold_snapshots FINAL
+     WHERE wallet IN {wallets:Array(UInt32)} LIMIT 1000`,
+    { wallets },
+  )
+  return new Map(rows.map((row) => [row.wallet, row]))
+}
+
+/**
+ * Returns, for these wallets, the highest revision used and whether a readable snapshot has
+ * it. A wallet without books has no entry. `readable`: low byte of the formats that can be read.
+ */
+export async function readRevisions(store: Store, wallets: readonly number[], readable: number) {
+  const rows = await queryByWallets<{ wallet: number; revision: string; is_whole: number }>(
+    store,
+    wallets,
+    `SELECT wallet, intDiv(max(version), 4294967296) AS revision, maxIf((version, readable), is_snapshot) AS newest,
+       newest.2 AND intDiv(newest.1, 4294967296) = revision AS is_whole
+     FROM (
+       SELECT wallet, version, bitAnd(format, 255) = {readable:UInt32} AS readable, 1 AS is_snapshot FROM fold_snapshots WHERE wallet IN {wallets:Array(UInt32)}
+       UNION ALL
+       ${METRICS_VERSIONS}
+     ) GROUP BY wallet ORDER BY wallet LIMIT 1000`,
+    { readable },
+  )
+  return new Map(
+    rows.map((row) => [
+      row.wallet,
+      { revision: Number(row.revision), isWhole: row.is_whole === 1 },
+    ]),
+  )
+}
+
+/** Returns the revision of each wallet that was refolded, without unfinished refolds. */
+export async function readFinishedRevisions(store: Store): Promise<Map<number, number>> {
+  const rows = await store.query<{ wallet: number; revision: number }>(
+    'SELECT wallet, revision FROM fold_snapshots FINAL WHERE revision > 0 AND format > 0 LIMIT 10000000',
+  )
+  return new Map(rows.map(({ wallet, revision }) => [wallet, revision]))
+}
+
+/** Returns all wallets with a refold mark or a snapshot of another format, ascending. */
+export async function findWalletsToRefold(store: Store, format: number): Promise<number[]> {
+  const rows = await store.query<{ wallet: number }>(
+    'SELECT wallet FROM fold_snapshots FINAL WHERE format != {readable:UInt32} ORDER BY wallet LIMIT 10000000',
+    { readable: format },
+  )
+  return rows.map((row) => row.wallet)
+}
+
+/** Returns those of these wallets that have a refold mark. */
+export async function findMarkedWallets(store: Store, wallets: readonly number[]) {
+  const rows = await queryByWallets<{ wallet: number }>(
+    store,
+    wallets,
+    'SELECT wallet FROM fold_snapshots FINAL WHERE wallet IN {wallets:Array(UInt32)} AND format = 0 ORDER BY wallet LIMIT 1000',
+  )
+  return rows.map((row) => row.wallet)
+}
+
+/** Runs a query for at most 1000 of the wallets at a time, and returns all rows. */
+async function queryByWallets<T>(
+  store: Store,
+  wallets: readonly number[],
+  sql: string,
+  params: QueryParams = {},
+): Promise<T[]> {
+  const rows: T[] = []
+  for (const some of batches(wallets, 1000))
+    rows.push(...(await store.query<T>(sql, { ...params, wallets: some })))
+  return rows
+}

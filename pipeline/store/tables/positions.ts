@@ -1,0 +1,227 @@
+import type { Address } from '../../domain/address.ts'
+import { inserter } from '../insert-rows.ts'
+import type { QueryParams, Store } from '../store.ts'
+import { FIRST_BUYS_OF_MINT } from './books.ts'
+import { KNOWN_MINTS, SUPPLY } from './mints.ts'
+
+/** Stores rows with their `version`. The highest one of a wallet and mint counts. */
+export const insertPositions = inserter('positions')
+
+/**
+ * Published sums. With `PRIVACY_SALT` they differ from the true columns (rule I2).
+ */
+const SERVED_SUMS =
+  'served_bought_amount AS bought_amount, served_sold_amount AS sold_amount, served_bought_lamports AS bought_lamports, served_sold_lamports AS sold_lamports'
+const SERVED_TIMES =
+  'served_first_trade_time AS first_trade_time, served_last_trade_time AS last_trade_time'
+
+/** Published columns of a position. Integers of 64 bits and more are decimal strings. */
+interface PositionRow {
+  readonly wallet: number
+  readonly mint: string
+  readonly decimals: number
+  readonly bought_amount: string
+  readonly sold_amount: string
+  readonly bought_lamports: string
+  readonly sold_lamports: string
+}
+
+/** A position that is held by swaps alone. */
+export interface HeldPositionRow extends PositionRow {
+  readonly first_trade_time: number
+  readonly last_trade_time: number
+}
+
+/** A stored version of a position. */
+export interface PositionVersion extends PositionRow {
+  readonly first_trade_time: number | null
+  readonly last_trade_time: number | null
+  readonly version: string
+  readonly is_deleted: number
+}
+
+/** A version and when it was written (unix milliseconds). */
+export type WrittenPosition = PositionVersion & { readonly written_ms: string }
+
+/** Held positions of a mint, summed. Integers of 64 bits and more are decimal strings. */
+export interface HeldTokenRow {
+  readonly mint: string
+  readonly decimals: number
+  readonly wallets: readonly number[]
+  readonly held_amount: string
+  readonly bought_lamports: string
+}
+
+/** What a wallet did with a mint. Integers of 64 bits and more are decimal strings. */
+export interface TradedPositionRow extends Omit<PositionRow, 'mint' | 'decimals'> {
+  readonly buys: string
+  readonly sells: string
+  readonly first_buy_time: number | null
+  readonly last_trade_time: number
+  /** Of the first buy; the amount is 0 when there is none. */
+  readonly first_amount: string
+  readonly first_value_lamports: string | null
+  readonly first_sol_price_usd_e9: string | null
+  /** Raw units in all; null until it is known. */
+  readonly supply: string | null
+}
+
+/** A page of a list. */
+export interface PageOf<T> {
+  readonly rows: readonly T[]
+  /** Number of rows of the whole list. */
+  readonly total: number
+}
+
+/** The largest number of rows of an answer. A mint has at most one row per wallet. */
+export const MOST_ROWS = 100_000
+
+/**
+ * Reads one row for each wallet that swapped the mint, by first buy (null last), then wallet (rule
+ * C17).
+ */
+export function readMintPositions(store: Store, mint: Address): Promise<TradedPositionRow[]> {
+  return store.query<TradedPositionRow>(MINT_POSITIONS, { mint })
+}
+
+// FINAL would read the whole table of positions, and takes twice as long over first buys. So the
+// newest row of each wallet is selected here (see `infra/decisions/read-orders.md`).
+const MINT_POSITIONS = `
+  SELECT wallet, buys, sells, bought_amount, sold_amount, bought_lamports, sold_lamports, first_buy_time, last_trade_time,
+    first.amount AS first_amount, first.value_lamports AS first_value_lamports, first.sol_price_usd_e9 AS first_sol_price_usd_e9,
+    (${SUPPLY}) AS supply
+  FROM (
+    SELECT wallet, buys, sells, ${SERVED_SUMS}, served_first_buy_time AS first_buy_time,
+      served_last_trade_time AS last_trade_time, is_deleted
+    FROM positions WHERE mint = {mint:String} ORDER BY mint, wallet, version DESC LIMIT 1 BY mint, wallet
+  ) AS position
+  LEFT JOIN (
+    ${FIRST_BUYS_OF_MINT}
+  ) AS first USING (wallet)
+  WHERE is_deleted = 0 AND buys + sells > 0
+  ORDER BY first_buy_time ASC NULLS LAST, wallet LIMIT ${MOST_ROWS}`
+
+/**
+ * Reads mints held by at least `minWallets` wallets: by number of wallets, then SOL spent, both
+ * descending, then mint (rule C17).
+ */
+export async function readHeldTokens(
+  store: Store,
+  { blockTime: now }: { readonly blockTime: number },
+  page: { readonly minWallets: number; readonly offset: number; readonly limit: number },
+): Promise<PageOf<HeldTokenRow>> {
+  const params = { now, ...page }
+  const groups = (columns: string) => `
+    SELECT ${columns} FROM positions FINAL WHERE ${HELD}
+    GROUP BY mint HAVING count() >= {minWallets:UInt32}`
+  return readPage<HeldTokenRow>(
+    store,
+    `${groups(`mint, any(decimals) AS decimals, arraySort(groupArray(wallet)) AS wallets, toString(sum(toInt256(served_bought_amount) - toInt256(served_sold_amount))) AS held_amount,
+      toString(sum(served_bought_lamports)) AS bought_lamports, toUInt32(count() OVER ()) AS total`)}
+    ORDER BY count() DESC, sum(served_bought_lamports) DESC, mint LIMIT {limit:UInt32} OFFSET {offset:UInt32}`,
+    `SELECT toUInt32(count()) AS total FROM (${groups('mint')})`,
+    params,
+  )
+}
+
+/**
+ * Reads open positions of one wallet or of all (null), held for a time within bounds: by newest
+ * trade descending, then mint, then wallet (rules C17, C22).
+ */
+export async function readHoldings(
+  store: Store,
+  { blockTime: now }: { readonly blockTime: number },
+  filter: {
+    readonly wallet: number | null
+    readonly minSeconds: number
+    readonly maxSeconds: number | null
+  },
+  page: { readonly offset: number; readonly limit: number },
+): Promise<PageOf<HeldPositionRow>> {
+  const { wallet, maxSeconds } = filter
+  const conditions = [
+    HELD,
+    'served_first_trade_time + {minSeconds:UInt64} <= {now:UInt32}',
+    ...(maxSeconds === null
+      ? []
+      : ['served_first_trade_time + {maxSeconds:UInt64} >= {now:UInt32}']),
+    ...(wallet === null ? [] : ['wallet = {wallet:UInt32}']),
+  ].join(' AND ')
+  return readPage<HeldPositionRow>(
+    store,
+    `SELECT wallet, mint, decimals, ${SERVED_SUMS}, ${SERVED_TIMES},
+       toUInt32(count() OVER ()) AS total
+     FROM positions FINAL WHERE ${conditions}
+     ORDER BY last_trade_time DESC, mint, wallet LIMIT {limit:UInt32} OFFSET {offset:UInt32}`,
+    `SELECT toUInt32(count()) AS total FROM positions FINAL WHERE ${conditions}`,
+    { now, ...filter, ...page },
+  )
+}
+
+/**
+ * The position is open, counting swaps only, and was first traded at or before the marker: one
+ * worker may be ahead of the others.
+ */
+const HELD = 'served_bought_amount > served_sold_amount AND served_first_trade_time <= {now:UInt32}'
+
+/** Reads a page with its total. An empty page past the first needs a second query for the total. */
+async function readPage<T>(
+  store: Store,
+  rowsSql: string,
+  totalSql: string,
+  params: QueryParams & { readonly offset: number },
+): Promise<PageOf<T>> {
+  const rows = await store.query<T & { readonly total: number }>(rowsSql, params)
+  const [first] = rows
+  if (first !== undefined) return { rows, total: first.total }
+  if (params.offset === 0) return { rows, total: 0 }
+  const [counted] = await store.query<{ readonly total: number }>(totalSql, params)
+  return { rows, total: counted?.total ?? 0 }
+}
+
+/** Returns the newest versions of the open positions of wallets from `from` to `to`. */
+export function readOpenPositions(store: Store, from: number, to: number) {
+  return store.query<PositionVersion>(
+    `SELECT wallet, mint, decimals, ${SERVED_SUMS}, ${SERVED_TIMES}, version, is_deleted
+     FROM positions FINAL WHERE wallet BETWEEN {from:UInt32} AND {to:UInt32} AND served_bought_amount > served_sold_amount LIMIT 1000000`,
+    { from, to },
+  )
+}
+
+/** Returns the highest number of a wallet with a position; 0 without any. */
+export async function newestPositionWallet(store: Store): Promise<number> {
+  const [last] = await store.query<{ wallet: number }>(
+    'SELECT max(wallet) AS wallet FROM positions',
+  )
+  return last?.wallet ?? 0
+}
+
+/** Returns rows written since a time (unix milliseconds of the store's clock), at most `limit`. */
+export function readWrittenPositions(store: Store, since: number, limit: number) {
+  // Index `news` passes over parts and granules without any.
+  return store.query<WrittenPosition>(
+    `SELECT wallet, mint, decimals, ${SERVED_SUMS}, ${SERVED_TIMES}, version,
+       is_deleted, toUnixTimestamp64Milli(inserted_at) AS written_ms
+     FROM positions WHERE inserted_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC') LIMIT ${limit} SETTINGS max_threads = 1`,
+    { since },
+  )
+}
+
+/** Returns at most `limit` mints that somebody has swapped and that have no row in `mints`. */
+export async function findMintsWithoutFacts(store: Store, limit: number): Promise<Address[]> {
+  const rows = await store.query<{ mint: Address }>(
+    `SELECT DISTINCT mint FROM positions WHERE buys + sells > 0 AND mint NOT IN (${KNOWN_MINTS}) LIMIT {limit:UInt32}`,
+    { limit },
+  )
+  return rows.map(({ mint }) => mint)
+}
+
+/** Returns the mints that these wallets traded; `isRecent`: one of them did after `since`. */
+export async function readMintsOfWallets(store: Store, wallets: Iterable<number>, since: number) {
+  const rows = await store.query<{ mint: string; is_recent: number }>(
+    `SELECT mint, countIf(last_trade_time > {since:UInt32}) > 0 AS is_recent FROM positions
+     WHERE wallet IN {wallets:Array(UInt32)} GROUP BY mint LIMIT 10000000`,
+    { wallets: [...wallets], since: Math.max(0, since) },
+  )
+  return rows.map(({ mint, is_recent }) => ({ mint, isRecent: is_recent === 1 }))
+}

@@ -1,0 +1,27 @@
+import { insertRows } from '../insert-rows.ts'
+import type { Store } from '../store.ts'
+
+/** Subquery: 1 once a redecode has changed stored events, else 0. */
+export const WAS_REDECODED = 'SELECT count() > 0 FROM redecoded_wallets'
+
+/**
+ * Marks wallets as folded or to be folded. `at`: unix milliseconds. The latest mark of a wallet
+ * counts; at the same millisecond, to be folded wins.
+ */
+export async function markRedecoded(
+  store: Store,
+  wallets: readonly number[],
+  { isFolded, at }: { readonly isFolded: boolean; readonly at: number },
+): Promise<void> {
+  const version = at * 2 + Number(!isFolded)
+  const rows = wallets.map((wallet) => ({ wallet, is_folded: isFolded, version }))
+  await insertRows(store, 'redecoded_wallets', rows)
+}
+
+/** Returns the wallets with changed events that are not folded yet, also those of a killed run. */
+export async function findUnfoldedWallets(store: Store): Promise<number[]> {
+  const rows = await store.query<{ wallet: number }>(
+    'SELECT wallet FROM redecoded_wallets FINAL WHERE NOT is_folded ORDER BY wallet LIMIT 10000000',
+  )
+  return rows.map(({ wallet }) => wallet)
+}

@@ -1,0 +1,201 @@
+import type { Address } from '../../domain/address.ts'
+import type { Swap } from '../../domain/event.ts'
+import type { EventKey } from '../../domain/event-key.ts'
+import { batches } from '../../runtime/batches.ts'
+import type { Store } from '../store.ts'
+import { EVENT_KEY, type EventKeyRow, keyTuple, newestVersions, rowKeyText } from './event-rows.ts'
+
+/** The columns that are read for serving, with those that tell versions apart. */
+const COLUMNS = `slot, tx_index, wallet, event_index, block_time, side, base_mint, base_amount, base_decimals, quote_mint, quote_amount,
+    program, confidence, quote_mismatch, version, is_deleted`
+
+/**
+ * A row of table `swaps`. Integers of 64 bits and more are decimal strings. The highest version of
+ * a key counts; if it is deleted, the key has no swap.
+ */
+export interface SwapRow extends EventKeyRow {
+  readonly block_time: number
+  readonly side: 'buy' | 'sell'
+  readonly base_mint: string
+  readonly base_amount: string
+  readonly base_decimals: number
+  readonly quote_mint: string | null
+  readonly quote_amount: string
+  readonly program: string
+  readonly confidence: 'high' | 'delta_only'
+  readonly quote_mismatch: boolean
+  readonly version: string
+  readonly is_deleted: number
+}
+
+/** A row, and whether the swap was late and how it came. */
+export type LateSwapRow = SwapRow & { readonly late: 'no' | 'stream' | 'backfill' }
+
+/** A stored swap: the columns above. */
+export type StoredSwap = { readonly version: bigint } & Omit<
+  Swap,
+  'kind' | 'signature' | 'programId' | 'pool' | 'feeLamports' | 'solPriceUsdE9'
+>
+
+/** Converts a row. */
+export function swapOfRow(row: SwapRow): StoredSwap {
+  return {
+    slot: Number(row.slot),
+    txIndex: row.tx_index,
+    wallet: row.wallet,
+    eventIndex: row.event_index,
+    blockTime: row.block_time,
+    side: row.side,
+    baseMint: row.base_mint as Address, // was validated before it was stored
+    baseAmount: BigInt(row.base_amount),
+    baseDecimals: row.base_decimals,
+    quoteMint: row.quote_mint as Address | null, // also validated
+    quoteAmount: BigInt(row.quote_amount),
+    program: row.program,
+    confidence: row.confidence,
+    quoteMismatch: row.quote_mismatch,
+    version: BigInt(row.version),
+  }
+}
+
+/**
+ * Returns the newest `limit` rows up to slot `stored`, newest first: of one mint, and strictly
+ * older than `before`, if given. All versions of a key are returned, one after the other.
+ */
+export function readNewestRows(
+  store: Store,
+  stored: number,
+  before: EventKey | null,
+  limit: number,
+  mint: Address | null,
+): Promise<SwapRow[]> {
+  return store.query<SwapRow>(newestRows(before !== null, mint !== null), {
+    stored,
+    limit,
+    mint,
+    ...before,
+  })
+}
+
+const newestRows = (isOlder: boolean, isOfMint: boolean) => `
+  SELECT ${COLUMNS}
+  FROM swaps WHERE slot <= {stored:UInt64} ${isOfMint ? 'AND base_mint = {mint:String}' : ''} ${isOlder ? OLDER : ''}
+  ORDER BY ${isOfMint ? 'base_mint DESC, ' : ''}slot DESC, tx_index DESC, wallet DESC, event_index DESC LIMIT {limit:UInt32}
+  SETTINGS max_threads = 1, read_in_order_use_virtual_row = 1, ${isOfMint ? "preferred_optimize_projection_name = 'by_mint'" : 'optimize_use_projections = 0'}`
+// The first condition is implied by the second, and lets ClickHouse use the primary key.
+const OLDER =
+  'AND slot <= {slot:UInt64} AND (slot, tx_index, wallet, event_index) < ({slot:UInt64}, {txIndex:UInt32}, {wallet:UInt32}, {eventIndex:UInt32})'
+
+/**
+ * Returns the first `limit` rows strictly after `after` and up to slot `toSlot`, oldest first: of
+ * the wallets and mints, if given. All versions of a key are returned, one after the other.
+ */
+export function readRowsAfter(
+  store: Store,
+  of: {
+    readonly after: EventKey
+    readonly toSlot: number
+    readonly limit: number
+    readonly wallets: Iterable<number> | null
+    readonly mints: Iterable<string> | null
+  },
+): Promise<LateSwapRow[]> {
+  const { after, toSlot, limit, wallets, mints } = of
+  // The first condition is implied by the third, and lets ClickHouse use the primary key. Reading
+  // in the table's own order takes half the time.
+  return store.query<LateSwapRow>(
+    `SELECT ${COLUMNS}, late FROM swaps
+     WHERE slot >= {slot:UInt64} AND slot <= {toSlot:UInt64}
+       AND (${EVENT_KEY}) > ({slot:UInt64}, {txIndex:UInt32}, {wallet:UInt32}, {eventIndex:Int64})
+       ${wallets ? 'AND wallet IN {wallets:Array(UInt32)}' : ''} ${mints ? 'AND base_mint IN {mints:Array(String)}' : ''}
+     ORDER BY ${EVENT_KEY} LIMIT {limit:UInt32}
+     SETTINGS optimize_use_projections = 0`,
+    {
+      ...after,
+      toSlot,
+      limit,
+      ...(wallets && { wallets: [...wallets] }),
+      ...(mints && { mints: [...mints] }),
+    },
+  )
+}
+
+/** Returns the row with the highest version of each of these keys, tombstones included. */
+export async function readSwapRows(store: Store, keys: readonly EventKey[]) {
+  if (keys.length === 0) return []
+  const rows = await store.query<LateSwapRow>(
+    `SELECT ${COLUMNS}, late FROM swaps
+     WHERE slot IN {slots:Array(UInt64)} AND (${EVENT_KEY}) IN (${keys.map(keyTuple).join(', ')}) ORDER BY ${EVENT_KEY} LIMIT 100000`,
+    { slots: [...new Set(keys.map(({ slot }) => slot))] },
+  )
+  return newestVersions(rows)
+}
+
+/**
+ * Returns rows of slots from `from` to `next`: those after slot `last`, and others written since a
+ * time (unix milliseconds of the store's clock). At most `limit`, in no order.
+ */
+export function readWrittenRows(
+  store: Store,
+  bounds: Readonly<Record<'from' | 'last' | 'next' | 'since', number>>,
+  limit: number,
+): Promise<(SwapRow & { readonly written_ms: string })[]> {
+  // One statement: two, or `UNION ALL`, take twice as long. It reads as many rows from the end of
+  // the table as the caller keeps, so indexes do not help. Sorting by key takes a third longer.
+  return store.query(
+    `SELECT ${COLUMNS}, toUnixTimestamp64Milli(inserted_at) AS written_ms FROM swaps
+     WHERE slot >= {from:UInt64} AND slot <= {next:UInt64}
+       AND (slot > {last:UInt64} OR inserted_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC'))
+     LIMIT ${limit} SETTINGS max_threads = 1, use_skip_indexes = 0, optimize_use_projections = 0`,
+    { ...bounds },
+  )
+}
+
+/** Returns slot and block time of the first swap at or after a slot. */
+export async function readFirstSwap(store: Store, from: number) {
+  const [row] = await store.query<{ slot: string; block_time: number }>(
+    'SELECT slot, block_time FROM swaps WHERE slot >= {from:UInt64} ORDER BY slot, tx_index, wallet, event_index LIMIT 1',
+    { from },
+  )
+  return row === undefined ? null : { slot: Number(row.slot), blockTime: row.block_time }
+}
+
+/** Slots in one query. */
+const SLOTS_PER_QUERY = 5000
+
+/**
+ * Drops rows that are not the newest of their swap, because a redecode moved the swap to another
+ * mint. Projection `by_mint` still has the old rows: see `infra/decisions/read-orders.md`.
+ */
+export async function withoutMovedRows<R extends EventKeyRow & { readonly version: string }>(
+  store: Store,
+  rows: readonly R[],
+): Promise<R[]> {
+  const newest = new Map<string, bigint>()
+  const slots = [...new Set(rows.map(({ slot }) => Number(slot)))]
+  // Index `corrected` skips parts without corrected rows. A slot has a few thousand transactions,
+  // and a transaction at most 64 accounts.
+  for (const some of batches(slots, SLOTS_PER_QUERY))
+    for (const row of await store.query<EventKeyRow & { readonly newest: string }>(
+      `SELECT ${EVENT_KEY}, max(version) AS newest FROM swaps WHERE version > 0 AND slot IN {slots:Array(UInt64)}
+       GROUP BY ${EVENT_KEY} LIMIT 10000000`,
+      { slots: some },
+    ))
+      newest.set(rowKeyText(row), BigInt(row.newest))
+  return rows.filter((row) => BigInt(row.version) >= (newest.get(rowKeyText(row)) ?? 0n))
+}
+
+/** Whether any stored swap was ever corrected. */
+export async function hasCorrectedSwaps(store: Store): Promise<boolean> {
+  return (await store.query('SELECT 1 AS one FROM swaps WHERE version > 0 LIMIT 1')).length > 0
+}
+
+/** Returns the mints swapped after slot `after` and up to slot `to`. */
+export async function readSwappedMints(store: Store, after: number, to: number): Promise<string[]> {
+  const rows = await store.query<{ mint: string }>(
+    `SELECT DISTINCT base_mint AS mint FROM swaps WHERE slot > {from:UInt64} AND slot <= {to:UInt64} LIMIT 10000000
+     SETTINGS optimize_use_projections = 0`,
+    { from: Math.max(0, after), to: Math.max(0, to) },
+  )
+  return rows.map(({ mint }) => mint)
+}
