@@ -34,8 +34,7 @@ interface Listed {
 }
 
 /**
- * A chain whose slots pass when they are told to, and a service over it that follows all wallets but
- * the last.
+ * A chain with a manual clock, and a service over it that follows all wallets but the last.
  */
 async function start(t: ExecutionContext, kind: Deployment['kind']) {
   const simulator = await startSimulator({

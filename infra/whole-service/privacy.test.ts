@@ -185,8 +185,8 @@ async function hearApi(
 }
 
 /**
- * Both ways of serving a token agree: its swaps, and their sums. Storage moves on meanwhile, so that
- * only what was there before and after is compared.
+ * Both ways of serving a token agree: its swaps, and their sums. The comparison is repeated until
+ * both were read from the same stored swaps.
  */
 async function agreesWithSums(
   t: ExecutionContext,
