@@ -29,7 +29,10 @@ export function newWallet() {
 export type TestWallet = ReturnType<typeof newWallet>
 
 /** Logs a wallet in, and returns its token. */
-export async function logIn(api: { readonly url: string }, wallet: TestWallet): Promise<string> {
+export async function logIn(
+  api: { readonly url: string },
+  wallet: { readonly address: string; signText(text: string): string },
+): Promise<string> {
   const { message } = (await post(api, '/auth/nonce', { wallet: wallet.address })).body
   const signature = wallet.signText(String(message))
   const { body } = await post(api, '/auth/login', { wallet: wallet.address, message, signature })

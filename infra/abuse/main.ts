@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
+import { print } from '../bench/kit/figures.ts'
+import { readOptions } from '../bench/kit/options.ts'
 import type { Burst } from './bursts/burst.ts'
 import { CUSTOMERS } from './bursts/customers.ts'
 import { STRANGERS } from './bursts/strangers.ts'
@@ -30,37 +31,28 @@ const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 interface Options {
   readonly count: number
   readonly seed: number
-  /** Runs only cases and bursts whose title contains this text. */
-  readonly only: string
 }
 
 const BURSTS = [...STRANGERS, ...CUSTOMERS]
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      cases: { type: 'string', default: '1000' },
-      seed: { type: 'string', default: String(Math.floor(Math.random() * 1e6)) },
-      only: { type: 'string', default: '' },
-      url: { type: 'string' },
-      metrics: { type: 'string' },
-      key: { type: 'string' },
-      help: { type: 'boolean', default: false },
-    },
-  })
-  const { url, metrics = null, key = '', only } = values
-  const options = { count: Number(values.cases), seed: Number(values.seed), only }
-  if (values.help || !(options.count > 0) || Number.isNaN(options.seed)) return print(USAGE)
+  const seed = Math.floor(Math.random() * 1e6)
+  const texts = { only: '', url: '', metrics: '', key: '' }
+  const read = readOptions(process.argv.slice(2), USAGE, { cases: 1000, seed, ...texts })
+  if (read === null) return
+  const { cases, only, url, metrics, key } = read.options
+  const options = { count: cases, seed: read.options.seed }
+  if (!(cases > 0) || Number.isNaN(options.seed) || read.words.length > 0) return print(USAGE)
   print(`abuse run: ${options.count} cases, seed ${options.seed}`)
   const run: Run = { results: [], samples: [], calls: [], memory: [], othersParts: [] }
   const chosen = BURSTS.filter(({ title }) => title.includes(only))
   const world =
-    url === undefined ? await startAttackedService() : await attachService(url, metrics, key)
+    url === '' ? await startAttackedService() : await attachService(url, metrics || null, key)
   await attack(world, run, options, {
     cases: (await generate(world, options)).filter(({ title }) => title.includes(only)),
     bursts: chosen.filter(({ env }) => env === undefined),
   })
-  for (const burst of url === undefined && !isShort(options) ? chosen : [])
+  for (const burst of url === '' && !isShort(options) ? chosen : [])
     if (burst.env !== undefined)
       await attack(await startAttackedService(burst.env), run, options, {
         cases: [],
@@ -164,10 +156,6 @@ async function recover(
 /** Seconds since the run began. */
 function elapsed(): string {
   return (performance.now() / 1000).toFixed(0).padStart(5)
-}
-
-function print(text: string): void {
-  process.stdout.write(`${text}\n`)
 }
 
 await main()

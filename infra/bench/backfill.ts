@@ -8,9 +8,9 @@ import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
 import { createStore } from '../../pipeline/store/create-store.ts'
 import { migrate } from '../../pipeline/store/migrate.ts'
 import { createBackfills } from '../../pipeline/workers/backfill/backfills.ts'
-import { startFold } from '../../pipeline/workers/fold/fold.ts'
 import { trackWallets } from '../../pipeline/workers/ingest/track-wallets.ts'
 import { startSimulator } from '../simulator/simulator.ts'
+import { startBenchFold } from './fold/worker.ts'
 import { startMeter } from './kit/cpu.ts'
 import { print } from './kit/figures.ts'
 import { inFolder } from './kit/folder.ts'
@@ -156,22 +156,11 @@ const JSON_BODY = { 'content-type': 'application/json' }
 async function backfill(source: Source, limits: Limits, folder: string, bodies: string[]) {
   const { fold } = limits
   const logger = createLogger('error')
-  const registry = createRegistry()
   const store = await createStore({ kind: 'chdb', path: folder })
   await migrate(store)
   await trackWallets(store, source.wallets, 'the simulator')
-  const log = createMemoryLog({ logger, registry })
-  const worker = fold
-    ? await startFold({
-        store,
-        log,
-        logger,
-        registry,
-        onBug: (error) => {
-          throw error
-        },
-      })
-    : null
+  const log = createMemoryLog({ logger, registry: createRegistry() })
+  const worker = fold ? await startBenchFold(store, log) : null
   const backfills = createBackfills({
     store,
     log,

@@ -1,4 +1,5 @@
-import { parseArgs } from 'node:util'
+import pLimit from 'p-limit'
+import { readOptions } from '../bench/kit/options.ts'
 import { startServers, stopServers } from '../servers/servers.ts'
 import { describeDifference } from './compare.ts'
 import { EXTRAS, type Extra, type RunResult, runSimulation } from './run.ts'
@@ -18,47 +19,36 @@ const SHOWN = 2
 /** Runs one seed or several. Exits with 0 when every table of every run was right. */
 async function main(): Promise<number> {
   const beganAt = Date.now()
-  const { values } = parseArgs({
-    options: {
-      help: { type: 'boolean' },
-      seed: { type: 'string', default: '1' },
-      seeds: { type: 'string' },
-      jobs: { type: 'string', default: '1' },
-      hours: { type: 'string', default: '0.1' },
-      servers: { type: 'string' },
-      also: { type: 'string', default: '' },
-      'port-base': { type: 'string' },
-    },
+  const read = readOptions(process.argv.slice(2), USAGE, {
+    seed: '1',
+    seeds: '',
+    jobs: 1,
+    hours: 0.1,
+    servers: '',
+    also: '',
+    'port-base': 0,
   })
-  if (values.help) {
-    process.stdout.write(`${USAGE}\n`)
-    return 0
-  }
-  const [first = Number.NaN, last = first] = (values.seeds ?? values.seed).split('-').map(Number)
-  const hours = Number(values.hours)
-  const jobs = Number(values.jobs)
+  if (read === null) return 0
+  const { seed, seeds, jobs, hours, also: extras, 'port-base': portBase } = read.options
+  const servers = read.options.servers || null
+  const [first = Number.NaN, last = first] = (seeds || seed).split('-').map(Number)
   if (!Number.isInteger(first) || !Number.isInteger(last) || !(hours > 0)) throw new Error(USAGE)
-  const { servers } = values
-  if (!(jobs >= 1) || (servers !== undefined && jobs > 1)) throw new Error(USAGE)
-  const asked = values.also.split(',').filter((name) => name !== '')
+  if (!(jobs >= 1) || (servers !== null && jobs > 1)) throw new Error(USAGE)
+  const asked = extras.split(',').filter((name) => name !== '')
   const also = new Set(EXTRAS.filter((name) => asked.includes(name)))
-  if (also.size !== asked.length) throw new Error(USAGE)
-  const portBase = values['port-base']
-  if (servers !== undefined)
-    await startServers(servers, portBase === undefined ? {} : { portBase: Number(portBase) })
+  if (also.size !== asked.length || read.words.length > 0) throw new Error(USAGE)
+  if (servers !== null) await startServers(servers, portBase === 0 ? {} : { portBase })
   const failed: number[] = []
-  let next = first
-  const lane = async () => {
-    while (next <= last) {
-      const seed = next
-      next += 1
-      if (!(await runSeed(seed, hours, servers ?? null, also))) failed.push(seed)
-    }
-  }
+  const limit = pLimit(jobs)
+  const runs = Array.from({ length: last - first + 1 }, (_, at) =>
+    limit(async () => {
+      if (!(await runSeed(first + at, hours, servers, also))) failed.push(first + at)
+    }),
+  )
   try {
-    await Promise.all(Array.from({ length: jobs }, lane))
+    await Promise.all(runs)
   } finally {
-    if (servers !== undefined) await stopServers(servers)
+    if (servers !== null) await stopServers(servers)
   }
   const seconds = ((Date.now() - beganAt) / 1000).toFixed(0)
   const told = failed.length === 0 ? 'every seed is right' : `failing seeds: ${failed.join(', ')}`

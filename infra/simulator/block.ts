@@ -21,3 +21,13 @@ export interface Block {
    */
   readonly accounts: readonly SubscribeUpdateAccount[]
 }
+
+/** The keys of a transaction by account index: static ones, then those from lookup tables. */
+export function accountKeysOf(info: SubscribeUpdateTransactionInfo): Uint8Array[] {
+  const { transaction, meta } = info
+  return [
+    ...(transaction?.message?.accountKeys ?? []),
+    ...(meta?.loadedWritableAddresses ?? []),
+    ...(meta?.loadedReadonlyAddresses ?? []),
+  ]
+}

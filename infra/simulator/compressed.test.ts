@@ -7,13 +7,14 @@ import { createWallets } from '../../pipeline/domain/wallets.ts'
 import { normalizeGrpc } from '../../pipeline/ingest/wire/normalize-grpc.ts'
 import { migrate } from '../../pipeline/store/migrate.ts'
 import { openTestChdb } from '../../pipeline/testing/test-store.ts'
+import { accountKeysOf } from './block.ts'
 import { createChainShape } from './chain-shape.ts'
 import { COMPRESSED_SLOTS, compressBefore } from './compressed-shape.ts'
 import { fillWithHistory } from './fill-store.ts'
 import { createMarket, type Market } from './market/market.ts'
 import { CALM_MARKET } from './market/sizes.ts'
 import { NO_TROUBLE } from './options.ts'
-import { startSimulator } from './simulator.ts'
+import { type Simulator, startSimulator } from './simulator.ts'
 import { callRpc } from './testing/client.ts'
 
 const START = 405_000_000
@@ -80,14 +81,9 @@ test('the decoder finds the truth of a compressed history, and balances continue
   for (let slot = START - 60_000; slot < before + 600; slot = shape.atOrAfter(slot + 1)) {
     const block = market.block(slot)
     const decoded = block.transactions.flatMap((info) => {
-      const { message } = info.transaction!
       const { meta } = info
-      const keys = [
-        ...message!.accountKeys,
-        ...meta!.loadedWritableAddresses,
-        ...meta!.loadedReadonlyAddresses,
-      ].map((key) => bs58.encode(key))
-      keys.forEach((key, index) => {
+      accountKeysOf(info).forEach((bytes, index) => {
+        const key = bs58.encode(bytes)
         const known = lamports.get(key)
         if (known === undefined) return
         if (known !== '') t.is(meta!.preBalances[index], known)
@@ -133,14 +129,10 @@ test('RPC answers for the compressed history, from its first block to the newest
       at <= minutes ? first + at * COMPRESSED_SLOTS : whole + 1,
     ),
   )
-  const wallet = simulator.wallets[1]!
-  const meant = new Map<string, { slot: number; time: number }>()
+  const { timeOf } = simulator.market
   for (const [at, slot] of blocks.entries()) {
-    const { transactions, records } = simulator.truth(slot)
-    const time = simulator.market.timeOf(slot)
-    for (const record of records)
-      if (record.kind === 'balance' && record.wallet === 2)
-        meant.set(bs58.encode(simulator.market.signatures.of(slot, record.txIndex)), { slot, time })
+    const { transactions } = simulator.truth(slot)
+    const time = timeOf(slot)
     if (transactions.length === 0 || slot >= whole || at % 5 > 0) continue
     const options = { ...confirmed, transactionDetails: 'none', rewards: false }
     const block = (await callRpc(simulator, 'getBlock', slot, options)) as Record<string, unknown>
@@ -148,19 +140,10 @@ test('RPC answers for the compressed history, from its first block to the newest
     t.is(block.blockTime, time)
     t.is(await callRpc(simulator, 'getBlockTime', slot), time)
   }
-  const listed: { signature: string; slot: number; blockTime: number }[] = []
-  for (;;) {
-    const page = (await callRpc(simulator, 'getSignaturesForAddress', wallet, {
-      ...confirmed,
-      limit: 30,
-      ...(listed.length > 0 && { before: listed.at(-1)?.signature }),
-    })) as typeof listed
-    if (page.length === 0) break
-    listed.push(...page)
-  }
+  const listed = await listPages(simulator, simulator.wallets[1]!)
   t.deepEqual(
-    listed.map(({ signature, slot, blockTime }) => [signature, { slot, time: blockTime }]),
-    [...meant].reverse(),
+    listed,
+    blocks.toReversed().flatMap((slot) => meantFor(simulator, slot, 2)),
   )
   t.true(listed.length > 10 && listed.at(-1)!.slot < whole)
   const oldest = listed.at(-1)!
@@ -176,8 +159,41 @@ test('RPC answers for the compressed history, from its first block to the newest
   t.is(skipped.error.code, -32_007)
   // A price for each block of the history.
   const prices = new Map(simulator.pastSolPrices.map(({ time, usdE9 }) => [time, usdE9]))
-  for (const slot of blocks.slice(0, minutes)) t.true(prices.has(simulator.market.timeOf(slot)))
+  for (const slot of blocks.slice(0, minutes)) t.true(prices.has(timeOf(slot)))
 })
+
+interface Listed {
+  readonly signature: string
+  readonly slot: number
+  readonly blockTime: number
+}
+
+/** The transactions of a slot that name a wallet, newest first. */
+function meantFor({ market }: Simulator, slot: number, wallet: number): Listed[] {
+  return market
+    .truth(slot)
+    .balances.filter((record) => record.wallet === wallet)
+    .map(({ txIndex }) => ({
+      signature: bs58.encode(market.signatures.of(slot, txIndex)),
+      slot,
+      blockTime: market.timeOf(slot),
+    }))
+    .reverse()
+}
+
+/** The confirmed signatures of an address, read in pages of 30. */
+async function listPages(simulator: Simulator, address: string): Promise<Listed[]> {
+  const listed: Listed[] = []
+  for (;;) {
+    const page = (await callRpc(simulator, 'getSignaturesForAddress', address, {
+      commitment: 'confirmed',
+      limit: 30,
+      ...(listed.length > 0 && { before: listed.at(-1)?.signature }),
+    })) as Listed[]
+    if (page.length === 0) return listed
+    listed.push(...page.map(({ signature, slot, blockTime }) => ({ signature, slot, blockTime })))
+  }
+}
 
 test('a stored day has wallets of each status, good and bad ones, and coins with many and no holders', async (t) => {
   t.timeout(300_000)

@@ -6,11 +6,11 @@ import { createStore } from '../../pipeline/store/create-store.ts'
 import { askOperator } from '../operator/socket.ts'
 import { compareTables, describeDifference } from '../simulate/compare.ts'
 import { TrueChain } from '../simulate/true-chain.ts'
-import { startSimulator } from '../simulator/simulator.ts'
+import { type Simulator, startSimulator } from '../simulator/simulator.ts'
 import { until } from './customer.ts'
 import { type Deployment, deploy, WHY_NO_SERVERS } from './deployment.ts'
 import { freePort } from './free-port.ts'
-import { logged, startOperator } from './service-process.ts'
+import { logged, type ServiceProcess, startOperator } from './service-process.ts'
 
 /*
  * History comes over RPC beside live data and goes on after a kill -9 where it was; a wallet that
@@ -34,8 +34,7 @@ interface Listed {
 }
 
 /**
- * A chain whose slots pass when they are told to, and a service over it that follows all wallets but
- * the last.
+ * A chain with a manual clock, and a service over it that follows all wallets but the last.
  */
 async function start(t: ExecutionContext, kind: Deployment['kind']) {
   const simulator = await startSimulator({
@@ -68,15 +67,9 @@ async function start(t: ExecutionContext, kind: Deployment['kind']) {
     await simulator.close()
     rmSync(folder, { recursive: true })
   })
-  /** In the process that owns the data, without a process more for each question. */
-  async function ask(...args: string[]): Promise<unknown> {
-    const reply = await askOperator(deployment.env.DATA_DIR ?? '', args, () => {})
-    if (reply?.kind === 'done') return reply.outcome.document
-    throw new Error(JSON.stringify(reply))
-  }
   async function query<T>(sql: string): Promise<T[]> {
     if (store !== null) return store.query<T>(sql)
-    return ((await ask('sql', sql)) as { items: T[] }).items // rule J3
+    return ((await askOwner(deployment, 'sql', sql)) as { items: T[] }).items // rule J3
   }
   return {
     simulator,
@@ -90,35 +83,48 @@ async function start(t: ExecutionContext, kind: Deployment['kind']) {
       )
       return Number(row?.safe)
     },
-    /** Transactions that the one process has fetched since its start. */
-    async fetched(): Promise<number> {
-      const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
-      const counted = /_rpc_requests_total\{method="getTransaction",outcome="result"\} (\d+)/
-      return Number(counted.exec(text)?.[1] ?? 0)
-    },
+    fetched: () => fetchedTransactions(metricsPort),
     async wallets(): Promise<readonly Listed[]> {
       const document =
-        store === null ? await ask('wallets') : (await deployment.operator('wallets')).document
+        store === null
+          ? await askOwner(deployment, 'wallets')
+          : (await deployment.operator('wallets')).document
       return (document as { items: readonly Listed[] }).items // rule J3
     },
-    /** Lets slots pass until one of them is stored; the first waits until somebody follows. */
-    async advance(slots: number): Promise<void> {
-      simulator.advance(slots)
-      const api = deployment.processes.get('api') ?? deployment.processes.get('all')
-      const address = `${await api?.line('url')}/status`
-      await until(
-        async () => {
-          const { storage } = (await (await fetch(address)).json()) as {
-            storage: { slot: number | null }
-          } // rule J4
-          if (storage.slot === null && simulator.followers > 0) simulator.advance(1)
-          return storage.slot ?? 0
-        },
-        (slot) => slot >= simulator.confirmedSlot,
-        PATIENCE_MS,
-      )
-    },
+    advance: (slots: number) => advance(simulator, deployment, slots),
   }
+}
+
+/** The process that owns the data answers, without a process more for each question. */
+async function askOwner({ env }: Deployment, ...args: string[]): Promise<unknown> {
+  const reply = await askOperator(env.DATA_DIR ?? '', args, () => {})
+  if (reply?.kind === 'done') return reply.outcome.document
+  throw new Error(JSON.stringify(reply))
+}
+
+/** Transactions that the one process has fetched since its start. */
+async function fetchedTransactions(metricsPort: number): Promise<number> {
+  const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
+  const counted = /_rpc_requests_total\{method="getTransaction",outcome="result"\} (\d+)/
+  return Number(counted.exec(text)?.[1] ?? 0)
+}
+
+/** Lets slots pass until one of them is stored; the first waits until somebody follows. */
+async function advance(simulator: Simulator, deployment: Deployment, slots: number): Promise<void> {
+  simulator.advance(slots)
+  const api = deployment.processes.get('api') ?? deployment.processes.get('all')
+  const address = `${await api?.line('url')}/status`
+  await until(
+    async () => {
+      const { storage } = (await (await fetch(address)).json()) as {
+        storage: { slot: number | null }
+      } // rule J4
+      if (storage.slot === null && simulator.followers > 0) simulator.advance(1)
+      return storage.slot ?? 0
+    },
+    (slot) => slot >= simulator.confirmedSlot,
+    PATIENCE_MS,
+  )
 }
 
 async function run(t: ExecutionContext, kind: Deployment['kind']): Promise<void> {
@@ -148,17 +154,9 @@ async function run(t: ExecutionContext, kind: Deployment['kind']): Promise<void>
   t.deepEqual([summary.wallets, summary.missing], [WALLETS - 1, 0])
   if (kind === 'embedded') t.is(await service.fetched(), summary.transactions - safe)
 
-  // A changed line is refused by its number, and nothing changes.
   const ingest = deployment.processes.get('ingest') ?? deployment.processes.get('all')
   if (ingest === undefined) return t.fail()
-  const [first = '', second = '', third = '', ...others] = simulator.wallets
-  service.write([first, third, second, ...others])
-  ingest.child.kill('SIGHUP')
-  t.regex(
-    await logged(ingest, 'wallets not read again', PATIENCE_MS),
-    /line 3 of .*W2 has another address/,
-  )
-  t.false(simulator.wallets.some((address) => ingest.stderr().includes(address)))
+  await refusesChangedLine(t, service, ingest)
 
   service.write(simulator.wallets)
   ingest.child.kill('SIGHUP')
@@ -186,6 +184,22 @@ async function run(t: ExecutionContext, kind: Deployment['kind']): Promise<void>
   const { differences, rows } = await compareTables(service.query, chain, WALLETS)
   t.deepEqual(differences.slice(0, 10).map(describeDifference), [])
   t.true((rows.swaps ?? 0) > 100)
+}
+
+/** A changed line is refused by its number, and nothing changes. */
+async function refusesChangedLine(
+  t: ExecutionContext,
+  { simulator, write }: Awaited<ReturnType<typeof start>>,
+  ingest: ServiceProcess,
+): Promise<void> {
+  const [first = '', second = '', third = '', ...others] = simulator.wallets
+  write([first, third, second, ...others])
+  ingest.child.kill('SIGHUP')
+  t.regex(
+    await logged(ingest, 'wallets not read again', PATIENCE_MS),
+    /line 3 of .*W2 has another address/,
+  )
+  t.false(simulator.wallets.some((address) => ingest.stderr().includes(address)))
 }
 
 const TITLE =

@@ -1,9 +1,9 @@
-import { createPrivateKey, sign } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
-import bs58 from 'bs58'
+import { logIn, post } from '../../api/testing/a-wallet.ts'
+import { ask } from '../../api/testing/ask.ts'
 import { loadConfig } from '../service/config.ts'
 import { startService } from '../service/service.ts'
 import { startSimulator } from '../simulator/simulator.ts'
@@ -16,11 +16,6 @@ import { startProcess } from './service-process.ts'
  * login, first key, deposit, calls until no credit is left, top-up, Pro and its view, rotation,
  * logout.
  */
-
-interface Answer {
-  readonly status: number
-  readonly body: Readonly<Record<string, unknown>>
-}
 
 /** A chain that takes payments, and the environment that connects a service to it. */
 async function startChain(t: ExecutionContext) {
@@ -54,7 +49,6 @@ test.serial(
   async (t) => {
     t.timeout(300_000)
     const { folder, simulator, env } = await startChain(t)
-    const { pro, credits } = simulator.paymentAddresses
     const service = await startService(
       loadConfig({
         ...env,
@@ -68,95 +62,103 @@ test.serial(
       await service.stop()
       rmSync(folder, { recursive: true, force: true })
     })
-    const url = service.lines.find((line) => line.startsWith('url='))?.slice(4) ?? ''
-
-    async function ask(method: 'GET' | 'POST', path: string, bearer = '', body?: object) {
-      const response = await fetch(`${url}${path}`, {
-        method,
-        headers: {
-          ...(bearer !== '' && { authorization: `Bearer ${bearer}` }),
-          ...(body !== undefined && { 'content-type': 'application/json' }),
-        },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
-      })
-      const text = await response.text()
-      return { status: response.status, body: text === '' ? {} : JSON.parse(text) } as Answer
-    }
-
+    const api = { url: service.lines.find((line) => line.startsWith('url='))?.slice(4) ?? '' }
     const payer = await createPayer(simulator, 100_000_000n)
     const wallet = payer.address
-    const { body: asked } = await ask('POST', '/auth/nonce', '', { wallet })
-    const message = String(asked.message)
-    const login = { wallet, message, signature: signText(payer, message) }
-    const { body: session } = await ask('POST', '/auth/login', '', login)
-    const token = String(session.token)
-    t.is((await ask('POST', '/auth/login', '', login)).status, 401)
+    const { message } = (await post(api, '/auth/nonce', { wallet })).body
+    const login = { wallet, message, signature: payer.signText(String(message)) }
+    const token = String((await post(api, '/auth/login', login)).body.token)
+    t.is((await post(api, '/auth/login', login)).status, 401)
 
-    const first = await ask('GET', '/me/api', token)
+    const first = await ask(api, '/me/api', token)
     const key = String(first.body.api_key)
     t.like(first.body, { wallet, balance_credits: 0 })
-    t.is((await ask('GET', '/me/api', token)).body.api_key, null)
-    t.is((await ask('GET', '/wallets', key)).status, 402)
+    t.is((await ask(api, '/me/api', token)).body.api_key, null)
+    t.is((await ask(api, '/wallets', key)).status, 402)
+    const customer = { api, payer, token, key }
+    await paysForCalls(t, customer, simulator.paymentAddresses.credits)
+    await buysPro(t, customer, simulator.paymentAddresses.pro)
 
-    const check = () => ask('POST', '/billing/credits/check', token)
-    const credited = async (sum: number) => {
-      const answer = await until(check, (answer) => answer?.body.credited !== 0)
-      t.is(answer?.body.credited, sum)
-    }
-    const paid = await payer.pay(credits, 5_999n)
-    await credited(5)
-    t.deepEqual((await check()).body, { credited: 0, balance_credits: 5 })
-    const calls = []
-    for (let n = 0; n < 6; n++) calls.push((await ask('GET', '/wallets', key)).status)
-    t.deepEqual(calls, [200, 200, 200, 200, 200, 402])
-
-    const more = await payer.pay(credits, 10_000n)
-    await credited(10)
-    t.like(await ask('GET', '/trades?limit=1', key), { status: 200 })
-    t.like(await ask('GET', '/me/api', token), { status: 200, body: { balance_credits: 7 } })
-    const { items } = (await ask('GET', '/billing/credits/topups', token)).body as {
-      items: Record<string, unknown>[]
-    }
+    const next = String((await send(api, '/me/api/rotate', token)).body.api_key)
     t.deepEqual(
-      items.map(({ tx_signature, amount_usdt, credits }) => [tx_signature, amount_usdt, credits]),
-      [
-        [more, 0.01, 10],
-        [paid, 0.005999, 5],
-      ],
-    )
-
-    t.like((await ask('POST', '/billing/pro/check', token)).body, { wallet, active: false })
-    const view = () => ask('GET', '/me/watchlists/trending', token)
-    t.like(await view(), { status: 403, body: { code: 'pro_required' } })
-    const price = (await ask('GET', '/billing/plans')).body.plans as { usdt: number }[]
-    await payer.pay(pro, BigInt((price[0]?.usdt ?? 0) * 1_000_000))
-    const bought = await until(
-      () => ask('POST', '/billing/pro/check', token),
-      (answer) => answer?.body.active === true,
-    )
-    t.like(bought?.body, { wallet, plan: 'trial' })
-    t.true(Math.abs(Number(bought?.body.seconds_left) - 3 * 86_400) < 2)
-    const shown = await view()
-    t.is(shown.status, 200)
-    t.true(Array.isArray(shown.body.items))
-
-    const rotated = await ask('POST', '/me/api/rotate', token)
-    const next = String(rotated.body.api_key)
-    t.deepEqual(
-      [(await ask('GET', '/wallets', key)).status, (await ask('GET', '/wallets', next)).status],
+      [(await ask(api, '/wallets', key)).status, (await ask(api, '/wallets', next)).status],
       [401, 200],
     )
-    t.is((await ask('POST', '/auth/logout', token)).status, 204)
-    t.is((await ask('GET', '/me/api', token)).status, 401)
+    t.is((await send(api, '/auth/logout', token)).status, 204)
+    t.is((await ask(api, '/me/api', token)).status, 401)
   },
 )
+
+/** Posts without a body. */
+const send = (api: { readonly url: string }, path: string, token: string) =>
+  ask(api, path, token, { method: 'POST' })
+
+interface PayingCustomer {
+  readonly api: { readonly url: string }
+  readonly payer: Payer
+  readonly token: string
+  readonly key: string
+}
+
+/** Pays for five calls, makes them until 402, and pays again. */
+async function paysForCalls(
+  t: ExecutionContext,
+  { api, payer, token, key }: PayingCustomer,
+  address: string,
+): Promise<void> {
+  const check = () => send(api, '/billing/credits/check', token)
+  const credited = async (sum: number) => {
+    const answer = await until(check, ({ body }) => body.credited !== 0)
+    t.is(answer.body.credited, sum)
+  }
+  const paid = await payer.pay(address, 5_999n)
+  await credited(5)
+  t.like((await check()).body, { credited: 0, balance_credits: 5 })
+  const calls = []
+  for (let n = 0; n < 6; n++) calls.push((await ask(api, '/wallets', key)).status)
+  t.deepEqual(calls, [200, 200, 200, 200, 200, 402])
+
+  const more = await payer.pay(address, 10_000n)
+  await credited(10)
+  t.like(await ask(api, '/trades?limit=1', key), { status: 200 })
+  t.is((await ask(api, '/me/api', token)).body.balance_credits, 7)
+  const { items } = (await ask(api, '/billing/credits/topups', token)).body
+  t.deepEqual(
+    items.map(({ tx_signature, amount_usdt, credits }) => [tx_signature, amount_usdt, credits]),
+    [
+      [more, 0.01, 10],
+      [paid, 0.005999, 5],
+    ],
+  )
+}
+
+/** Buys a trial of Pro, and sees its view. */
+async function buysPro(
+  t: ExecutionContext,
+  { api, payer, token }: PayingCustomer,
+  address: string,
+): Promise<void> {
+  const wallet = payer.address
+  const check = () => send(api, '/billing/pro/check', token)
+  t.like((await check()).body, { wallet, active: false })
+  const view = () => ask(api, '/me/watchlists/trending', token)
+  const refused = await view()
+  t.deepEqual([refused.status, refused.body.code], [403, 'pro_required'])
+  const [plan] = (await ask(api, '/billing/plans')).body.plans as { usdt: number }[]
+  await payer.pay(address, BigInt((plan?.usdt ?? 0) * 1_000_000))
+  const bought = await until(check, ({ body }) => body.active === true)
+  t.like(bought.body, { wallet, plan: 'trial' })
+  t.true(Math.abs(Number(bought.body.seconds_left) - 3 * 86_400) < 2)
+  const shown = await view()
+  t.is(shown.status, 200)
+  t.true(Array.isArray(shown.body.items))
+}
 
 test.serial(
   'killed (-9) while payments are found and credited, each is credited once (rule J5)',
   async (t) => {
     t.timeout(300_000)
     const { folder, simulator, env } = await startChain(t)
-    const { credits } = simulator.paymentAddresses
     const start = () =>
       startProcess('infra/service/main.js', {
         ...env,
@@ -175,27 +177,12 @@ test.serial(
       await service.kill()
       rmSync(folder, { recursive: true, force: true })
     })
-    let url = await service.line('url')
-    const post = async (path: string, bearer: string, body?: object) => {
-      const response = await fetch(`${url}${path}`, {
-        method: 'POST',
-        headers: {
-          ...(bearer !== '' && { authorization: `Bearer ${bearer}` }),
-          ...(body !== undefined && { 'content-type': 'application/json' }),
-        },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
-      })
-      return { status: response.status, body: await response.json() } as Answer
-    }
+    let api = { url: await service.line('url') }
     const customers: { readonly token: string; readonly sum: number }[] = []
     for (let sum = 1000; sum <= 12_000; sum += 1000) {
       const payer = await createPayer(simulator, 100_000_000n)
-      const wallet = payer.address
-      const message = String((await post('/auth/nonce', '', { wallet })).body.message)
-      const login = { wallet, message, signature: signText(payer, message) }
-      const token = String((await post('/auth/login', '', login)).body.token)
-      await payer.pay(credits, BigInt(sum) * 1000n)
-      customers.push({ token, sum })
+      customers.push({ token: await logIn(api, payer), sum })
+      await payer.pay(simulator.paymentAddresses.credits, BigInt(sum) * 1000n)
     }
     const { slot } = simulator
     for (const wait of [30, 34, 60]) {
@@ -205,30 +192,19 @@ test.serial(
       )
       // Payments are notified, found and written in different processes' lifetimes.
       const checks = customers.map(({ token }) =>
-        post('/billing/credits/check', token).catch(() => null),
+        send(api, '/billing/credits/check', token).catch(() => null),
       )
       await Promise.race(checks)
       await service.kill()
       await Promise.all(checks)
       service = start()
-      url = await service.line('url')
+      api = { url: await service.line('url') }
     }
     for (const { token, sum } of customers) {
-      const answer = await until(
-        () => post('/billing/credits/check', token),
-        ({ status }) => status === 200,
-      )
+      const check = () => send(api, '/billing/credits/check', token)
+      const answer = await until(check, ({ status }) => status === 200)
       t.is(answer.body.balance_credits, sum)
-      t.like(await post('/billing/credits/check', token), {
-        body: { credited: 0, balance_credits: sum },
-      })
+      t.like((await check()).body, { credited: 0, balance_credits: sum })
     }
   },
 )
-
-function signText({ key }: Payer, text: string): string {
-  const seed = key.secretKey.slice(0, 32)
-  const pkcs8 = Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), seed])
-  const secret = createPrivateKey({ key: pkcs8, format: 'der', type: 'pkcs8' })
-  return bs58.encode(sign(null, Buffer.from(text), secret))
-}

@@ -45,6 +45,20 @@ export const WHY_NO_SERVERS =
     ? ''
     : 'KAFKA_BROKERS, CLICKHOUSE_URL and REDIS_URL are not set'
 
+/** Without limits, history or an operator's questions. */
+const DEFAULTS = {
+  PORT: '0',
+  METRICS_PORT: '0',
+  RATE_LIMIT_PER_MINUTE: '0',
+  ACCOUNT_RATE_LIMIT_PER_MINUTE: '0',
+  ACCOUNT_CONCURRENT_REQUESTS: '0',
+  DASHBOARD_RATE_LIMIT_PER_MINUTE: '0',
+  DASHBOARD_CONCURRENT_REQUESTS: '0',
+  LOG_LEVEL: 'info',
+  SIMULATOR_HISTORY_HOURS: '0',
+  OPERATOR_CONFIRM_CREDITS: '1000000000000', // no account of a test needs a code
+}
+
 /**
  * Creates a deployment: its own folder, and with servers its own topics, database and Redis
  * database. The simulator has no history. `env` overrides the defaults.
@@ -59,17 +73,8 @@ export async function deploy(
   writeFileSync(walletsFile, `${wallets.join('\n')}\n`)
   const servers = kind === 'servers' ? await emptyServers(process.env) : null
   const environment: Record<string, string> = {
+    ...DEFAULTS,
     DATA_DIR: join(folder, 'data'),
-    PORT: '0',
-    METRICS_PORT: '0',
-    RATE_LIMIT_PER_MINUTE: '0',
-    ACCOUNT_RATE_LIMIT_PER_MINUTE: '0',
-    ACCOUNT_CONCURRENT_REQUESTS: '0',
-    DASHBOARD_RATE_LIMIT_PER_MINUTE: '0',
-    DASHBOARD_CONCURRENT_REQUESTS: '0',
-    LOG_LEVEL: 'info',
-    SIMULATOR_HISTORY_HOURS: '0',
-    OPERATOR_CONFIRM_CREDITS: '1000000000000', // no account of a test needs a code
     ...(wallets.length === 0 ? {} : { WALLETS_FILE: walletsFile }),
     ...servers?.env,
     ...env,
@@ -103,13 +108,7 @@ export async function deploy(
       // The API starts first, so that its relay sees every slot.
       for (const role of kind === 'embedded' ? ['all' as const] : ROLES) start(role)
     },
-    async createAccount(credits) {
-      const wallet = bs58.encode(randomBytes(32))
-      const args = ['account', 'create', '--wallet', wallet, '--credits', String(credits)]
-      const { code, document } = await operator(...args)
-      if (code !== 0) throw new Error(JSON.stringify(document))
-      return (document as { api_key: string }).api_key // rule J3
-    },
+    createAccount: (credits) => createAccount(operator, credits),
     async customer(key) {
       const api = processes.get('api') ?? processes.get('all')
       if (api === undefined) throw new Error('no process with the role api was started')
@@ -121,6 +120,14 @@ export async function deploy(
       rmSync(folder, { recursive: true, force: true })
     },
   }
+}
+
+async function createAccount(run: Deployment['operator'], credits: number): Promise<string> {
+  const wallet = bs58.encode(randomBytes(32))
+  const args = ['account', 'create', '--wallet', wallet, '--credits', String(credits)]
+  const { code, document } = await run(...args)
+  if (code !== 0) throw new Error(JSON.stringify(document))
+  return (document as { api_key: string }).api_key // rule J3
 }
 
 const ROLES: readonly Role[] = ['api', 'workers', 'ingest']

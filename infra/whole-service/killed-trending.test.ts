@@ -13,7 +13,7 @@ import { SignalDetector } from '../../pipeline/trending/strategy-signal.ts'
 import { TICK_SECONDS } from '../../pipeline/trending/watched-token.ts'
 import { readChanges } from '../../pipeline/workers/trending/trending-rows.ts'
 import { replayTicks } from '../../pipeline/workers/trending/trending-ticks.ts'
-import { startSimulator } from '../simulator/simulator.ts'
+import { type Simulator, startSimulator } from '../simulator/simulator.ts'
 import { until } from './customer.ts'
 import { deploy, WHY_NO_SERVERS } from './deployment.ts'
 import { logged, type ServiceProcess } from './service-process.ts'
@@ -44,14 +44,14 @@ const title =
 
 withServers(WHY_NO_SERVERS === '' ? title : `${title} (skipped: ${WHY_NO_SERVERS})`, async (t) => {
   t.timeout(300_000)
-  const { store, workers, passTicks, passTicksUntilPoolsAreKnown } = await start(t)
-  await passTicksUntilPoolsAreKnown()
+  const { store, workers, ticks: chain } = await start(t)
+  await chain.passUntilPoolsAreKnown()
   const [computing, other] = workers.toSorted((a, b) => openedAt(b) - openedAt(a))
   await computing?.kill()
   const killedAt = (await readNewestTick(store)) ?? 0
   const before = await readPoolStates(store, null, 0, EVER)
-  await passTicks(MISSED)
-  await passTicksUntilPoolsAreKnown()
+  await chain.pass(MISSED)
+  await chain.passUntilPoolsAreKnown()
   t.true(openedAt(other) > 0)
 
   // Stored pool facts stay; the in-memory ones end with the first tick.
@@ -130,14 +130,30 @@ async function start(t: ExecutionContext) {
   for (const worker of workers) await logged(worker, 'service started')
   // Both processes have their partitions now; before, there is nothing to compute.
   deployment.start('ingest')
-  const { timeOf } = simulator.market
-  let tick = timeOf(START) - (timeOf(START) % TICK_SECONDS)
+  const ticks = new Ticks(simulator, store)
+  await ticks.passSlots(1)
+  return { store, workers, ticks }
+}
 
-  async function passSlots(count: number): Promise<void> {
+/** The ticks of a chain with a manual clock. */
+class Ticks {
+  readonly #simulator: Simulator
+  readonly #store: Store
+  #tick: number
+
+  constructor(simulator: Simulator, store: Store) {
+    this.#simulator = simulator
+    this.#store = store
+    const time = simulator.market.timeOf(START)
+    this.#tick = time - (time % TICK_SECONDS)
+  }
+
+  async passSlots(count: number): Promise<void> {
+    const simulator = this.#simulator
     simulator.advance(count)
     await until(
       async () => {
-        const marker = await readStorageMarker(store)
+        const marker = await readStorageMarker(this.#store)
         if (marker === null && simulator.followers > 0) simulator.advance(1)
         return marker?.slot ?? 0
       },
@@ -145,51 +161,46 @@ async function start(t: ExecutionContext) {
     )
   }
 
-  async function isComputed(at: number): Promise<void> {
-    await until(
-      () => readNewestTick(store),
-      (newest) => newest === at,
-    )
-  }
-
   /**
    * Lets ticks pass. The last one waits until the facts of all traded mints are stored: its rows
    * must have them.
    */
-  async function passTicks(count: number): Promise<void> {
-    tick += count * TICK_SECONDS
+  async pass(count: number): Promise<void> {
+    this.#tick += count * TICK_SECONDS
+    const { confirmedSlot, market } = this.#simulator
     let slots = 0
-    while (timeOf(simulator.confirmedSlot + slots + 1) <= tick) slots += 1
-    await passSlots(slots)
-    await isComputed(tick - TICK_SECONDS)
+    while (market.timeOf(confirmedSlot + slots + 1) <= this.#tick) slots += 1
+    await this.passSlots(slots)
+    await this.#isComputed(this.#tick - TICK_SECONDS)
     await until(
-      () => store.query('SELECT mint FROM mints FINAL'),
+      () => this.#store.query('SELECT mint FROM mints FINAL'),
       (mints) => mints.length === COINS,
     )
-    await passSlots(1)
-    await isComputed(tick)
+    await this.passSlots(1)
+    await this.#isComputed(this.#tick)
   }
 
-  await passSlots(1)
-  return {
-    store,
-    workers,
-    passTicks,
-    /** Lets ticks pass until one has pools; returns what changes in them at the next. */
-    async passTicksUntilPoolsAreKnown(): Promise<void> {
-      const since = tick
-      await until(
-        async () => {
-          await passTicks(1)
-          return store.query<{ mint: string }>(
-            'SELECT DISTINCT mint FROM pool_states WHERE at > {since:UInt32} AND notEmpty(pool)',
-            { since },
-          )
-        },
-        (pools) => pools.length >= 3,
-      )
-      await passTicks(1)
-    },
+  /** Lets ticks pass until one has pools, and one more. */
+  async passUntilPoolsAreKnown(): Promise<void> {
+    const since = this.#tick
+    await until(
+      async () => {
+        await this.pass(1)
+        return this.#store.query<{ mint: string }>(
+          'SELECT DISTINCT mint FROM pool_states WHERE at > {since:UInt32} AND notEmpty(pool)',
+          { since },
+        )
+      },
+      (pools) => pools.length >= 3,
+    )
+    await this.pass(1)
+  }
+
+  async #isComputed(at: number): Promise<void> {
+    await until(
+      () => readNewestTick(this.#store),
+      (newest) => newest === at,
+    )
   }
 }
 

@@ -1,13 +1,14 @@
 import { once } from 'node:events'
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import test from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import WebSocket from 'ws'
 import { logIn, newWallet } from '../../api/testing/a-wallet.ts'
-import { until } from './customer.ts'
-import { deploy } from './deployment.ts'
+import { type ContractTrade, type Customer, until } from './customer.ts'
+import { type Deployment, deploy } from './deployment.ts'
 import { freePort } from './free-port.ts'
 import {
+  type AskOperator,
   readAnalystRows,
   readSwapLines,
   readTrueFigures,
@@ -47,27 +48,86 @@ test('no answer, header, message, error, metric or log line of a run names a tra
   const customer = await service.customer(await process.line('api_key'))
   const key = process.lines.get('api_key') ?? ''
 
-  /**
-   * Every text that an outsider may read, without /status and the gauges: these show slots of the
-   * chain, which do not depend on who trades.
-   */
-  const heard: string[] = []
-  const positions: string[] = []
-  const ask = async (path: string, init: RequestInit = {}) => {
-    const response = await fetch(`${url}${path}`, init)
-    const text = await response.text()
-    heard.push(JSON.stringify([...response.headers]))
-    if (path.startsWith('/status')) positions.push(text)
-    else heard.push(text)
-    return text
-  }
-  const withKey = { headers: { authorization: `Bearer ${key}` } }
-
   await until(
     () => fetch(`${url}/readyz`),
     ({ ok }) => ok,
   )
-  const socket = new WebSocket(`${url.replace('http', 'ws')}/ws`, withKey)
+  const heard: string[] = []
+  const trades = await hearFeed({ url, key, heard }, customer)
+  // A customer logs in; secrets shown to the customer alone must appear nowhere else.
+  const own = newWallet()
+  const token = await logIn({ url }, own)
+  const withToken = { headers: { authorization: `Bearer ${token}` } }
+  const shown = async (path: string, method: string) => {
+    const response = await fetch(`${url}${path}`, { ...withToken, method })
+    return ((await response.json()) as { api_key: string }).api_key
+  }
+  const secrets = [token, await shown('/me/api', 'GET'), await shown('/me/api/rotate', 'POST')]
+  const positions = await hearApi({ url, key, heard }, token, trades[0])
+  for (const path of ['/metrics', '/healthz', '/readyz'])
+    positions.push(await (await fetch(`http://127.0.0.1:${metricsPort}${path}`)).text())
+  await agreesWithSums(t, customer, String(trades[0]?.mint))
+
+  t.is((await fetch(`${url}/auth/logout`, { ...withToken, method: 'POST' })).status, 204)
+  t.is((await fetch(`${url}/me/api`, withToken)).status, 401)
+  secrets.push(...(await secretsIn(t, service.env.DATA_DIR ?? '')))
+  const { document: told } = await service.operator('wallets')
+  const wallets = (told as { items: { address: string }[] }).items.map(({ address }) => address)
+  const askOperator = operatorOf(service)
+  const events = await askOperator<{ signature: string; slot: string }>(EVENTS)
+  await servesNoTrueFigure(t, askOperator, { trades, heard, salt })
+  t.is(await process.stop(), 0)
+  heard.push(process.stderr(), process.stdout())
+
+  t.true(wallets.length >= 25)
+  t.true(events.length >= trades.length)
+  const outside = heard.join('\n')
+  const everything = `${outside}\n${positions.join('\n')}`
+  const named = [...wallets, ...events.map(({ signature }) => signature), salt, ...secrets]
+  t.deepEqual(
+    named.filter((text) => everything.includes(text)),
+    [],
+  )
+  const slots = new Set(events.map(({ slot }) => slot))
+  const numbers = new Set(outside.match(/(?<![\w.])\d{9,10}(?![\w.])/g))
+  t.deepEqual(
+    [...numbers].filter((number) => slots.has(number)),
+    [],
+  )
+})
+
+function operatorOf(service: Deployment): AskOperator {
+  return async <T>(sql: string) => {
+    const { document } = await service.operator('sql', sql)
+    return (document as { items: T[] }).items // rule J3
+  }
+}
+
+const EVENTS = `SELECT signature, toString(slot) AS slot FROM swaps
+  UNION ALL SELECT signature, toString(slot) FROM transfers UNION ALL SELECT signature, toString(slot) FROM sol_transfers`
+
+/** The secrets in files of the service, which only its user may read. */
+async function secretsIn(t: ExecutionContext, folder: string): Promise<string[]> {
+  const secrets: string[] = []
+  for (const file of ['secret-key', 'jwt-keys.json', 'demo-api-key']) {
+    const path = join(folder, file)
+    t.is((await stat(path)).mode & 0o777, 0o600, file)
+    if (file !== 'demo-api-key') secrets.push(secretOf(await readFile(path, 'utf8')))
+  }
+  return secrets
+}
+
+/** Where the service is, and every text that an outsider has read from it. */
+interface Outside {
+  readonly url: string
+  readonly key: string
+  readonly heard: string[]
+}
+
+/** Follows the feed, and says what is wrong too; returns the trades of REST. */
+async function hearFeed({ url, key, heard }: Outside, customer: Customer) {
+  const headers = { authorization: `Bearer ${key}` }
+  const socket = new WebSocket(`${url.replace('http', 'ws')}/ws`, { headers })
   socket.on('message', (message) => heard.push(String(message)))
   socket.on('upgrade', (response) => heard.push(JSON.stringify(response.headers)))
   await once(socket, 'open')
@@ -78,26 +138,39 @@ test('no answer, header, message, error, metric or log line of a run names a tra
     '{"action":"ping"}',
   ])
     socket.send(message)
-
   const { trades } = await until(
     () => customer.walkTrades(),
     ({ trades }) => trades.length >= 60,
   )
   socket.close()
+  return trades
+}
 
-  // A customer logs in; secrets shown to the customer alone must appear nowhere else.
-  const own = newWallet()
-  const token = await logIn({ url }, own)
-  const withToken = { headers: { authorization: `Bearer ${token}` } }
-  const shown = async (path: string, method: string) => {
-    const response = await fetch(`${url}${path}`, { ...withToken, method })
-    return ((await response.json()) as { api_key: string }).api_key
+/**
+ * Asks for every path with a key, a token and neither, and with bad values. Returns the bodies of
+ * /status: like the gauges, these show slots of the chain, which do not depend on who trades.
+ */
+async function hearApi(
+  { url, key, heard }: Outside,
+  token: string,
+  trade: ContractTrade | undefined,
+): Promise<string[]> {
+  const positions: string[] = []
+  const ask = async (path: string, init: RequestInit = {}) => {
+    const response = await fetch(`${url}${path}`, init)
+    const text = await response.text()
+    heard.push(JSON.stringify([...response.headers]))
+    if (path.startsWith('/status')) positions.push(text)
+    else heard.push(text)
+    return text
   }
-  const secrets = [token, await shown('/me/api', 'GET'), await shown('/me/api/rotate', 'POST')]
+  const withKey = { headers: { authorization: `Bearer ${key}` } }
+  const withToken = { headers: { authorization: `Bearer ${token}` } }
   const document = JSON.parse(await ask('/openapi.json')) as { paths: Record<string, unknown> }
-  const mint = String(trades[0]?.mint)
   for (const path of [...Object.keys(document.paths), '/asyncapi.json', '/docs', '/nothing']) {
-    const asked = path.replace('{mint}', mint).replace('{alias}', String(trades[0]?.wallet))
+    const asked = path
+      .replace('{mint}', String(trade?.mint))
+      .replace('{alias}', String(trade?.wallet))
     await ask(asked, withKey)
     await ask(asked)
     await ask(asked, { ...withKey, method: 'POST', body: '{}' })
@@ -108,11 +181,18 @@ test('no answer, header, message, error, metric or log line of a run names a tra
     for (const bad of ['limit=x', 'cursor=x', 'page=0', 'alias=W999'])
       await ask(`${asked}?${bad}`, withKey)
   }
-  for (const path of ['/metrics', '/healthz', '/readyz'])
-    positions.push(await (await fetch(`http://127.0.0.1:${metricsPort}${path}`)).text())
+  return positions
+}
 
-  // Both ways of serving a token: its swaps, and their sums. Storage moves on meanwhile, so that
-  // only what was there before and after is compared.
+/**
+ * Both ways of serving a token agree: its swaps, and their sums. The comparison is repeated until
+ * both were read from the same stored swaps.
+ */
+async function agreesWithSums(
+  t: ExecutionContext,
+  customer: Customer,
+  mint: string,
+): Promise<void> {
   const sums = async () => {
     const { body: swaps } = await customer.get<{ items: Served[] }>(
       `/tokens/${mint}/swaps?limit=200`,
@@ -130,28 +210,19 @@ test('no answer, header, message, error, metric or log line of a run names a tra
     found.every(([, summed, aggregate]) => summed === aggregate),
   )
   t.true(settled.length > 0)
+}
 
-  t.is((await fetch(`${url}/auth/logout`, { ...withToken, method: 'POST' })).status, 204)
-  t.is((await fetch(`${url}/me/api`, withToken)).status, 401)
-  const { DATA_DIR = '' } = service.env
-  for (const file of ['secret-key', 'jwt-keys.json', 'demo-api-key']) {
-    const path = join(DATA_DIR, file)
-    t.is((await stat(path)).mode & 0o777, 0o600, file)
-    if (file !== 'demo-api-key') secrets.push(secretOf(await readFile(path, 'utf8')))
-  }
-
-  const { document: told } = await service.operator('wallets')
-  const wallets = (told as { items: { address: string }[] }).items.map(({ address }) => address)
-  const { document: rows } = await service.operator(
-    'sql',
-    `SELECT signature, toString(slot) AS slot FROM swaps
-     UNION ALL SELECT signature, toString(slot) FROM transfers UNION ALL SELECT signature, toString(slot) FROM sol_transfers`,
-  )
-  const events = (rows as { items: { signature: string; slot: string }[] }).items
-  const askOperator = async <T>(sql: string) => {
-    const { document } = await service.operator('sql', sql)
-    return (document as { items: T[] }).items // rule J3
-  }
+/** What is served is what the salt makes of the true figures, and none of these is served. */
+async function servesNoTrueFigure(
+  t: ExecutionContext,
+  askOperator: AskOperator,
+  told: {
+    readonly trades: readonly ContractTrade[]
+    readonly heard: readonly string[]
+    readonly salt: string
+  },
+): Promise<void> {
+  const { trades, heard, salt } = told
   const { due, seen, times } = await readSwapLines(askOperator, salt)
   const served = trades.map((trade) =>
     tradeLine({
@@ -181,22 +252,4 @@ test('no answer, header, message, error, metric or log line of a run names a tra
     ),
     [],
   )
-  t.is(await process.stop(), 0)
-  heard.push(process.stderr(), process.stdout())
-
-  t.true(wallets.length >= 25)
-  t.true(events.length >= trades.length)
-  const outside = heard.join('\n')
-  const everything = `${outside}\n${positions.join('\n')}`
-  const named = [...wallets, ...events.map(({ signature }) => signature), salt, ...secrets]
-  t.deepEqual(
-    named.filter((text) => everything.includes(text)),
-    [],
-  )
-  const slots = new Set(events.map(({ slot }) => slot))
-  const numbers = new Set(outside.match(/(?<![\w.])\d{9,10}(?![\w.])/g))
-  t.deepEqual(
-    [...numbers].filter((number) => slots.has(number)),
-    [],
-  )
-})
+}

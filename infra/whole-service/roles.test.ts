@@ -1,15 +1,15 @@
 import { execFileSync } from 'node:child_process'
-import { createPrivateKey, sign } from 'node:crypto'
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import anyTest from 'ava'
-import bs58 from 'bs58'
 import { Redis } from 'ioredis'
+import { logIn } from '../../api/testing/a-wallet.ts'
+import { ask } from '../../api/testing/ask.ts'
 import type { Role } from '../../pipeline/config.ts'
 import { startServers, stopServers } from '../servers/servers.ts'
 import { startSimulator } from '../simulator/simulator.ts'
-import { createPayer, type Payer } from '../simulator/testing/payer.ts'
+import { createPayer } from '../simulator/testing/payer.ts'
 import { until } from './customer.ts'
 import { type Deployment, deploy, newSecrets } from './deployment.ts'
 import { commandOutcome, ROOT, startOperator } from './service-process.ts'
@@ -105,37 +105,20 @@ test(`with the users of their roles three processes serve and bill customers${wh
       CLICKHOUSE_URL: urlOf(role),
       REDIS_URL: redisUrl(role === 'api' ? 'api' : 'idle'),
     })
-  const url = (await deployment.processes.get('api')?.line('url')) ?? ''
-  const ask = async (method: string, path: string, bearer = '', body?: object) => {
-    const response = await fetch(`${url}${path}`, {
-      method,
-      headers: {
-        ...(bearer !== '' && { authorization: `Bearer ${bearer}` }),
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-      },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    })
-    const text = await response.text()
-    const answered = text === '' ? {} : (JSON.parse(text) as Record<string, unknown>)
-    return { status: response.status, body: answered }
-  }
-
+  const api = { url: (await deployment.processes.get('api')?.line('url')) ?? '' }
+  const send = (path: string, token: string) => ask(api, path, token, { method: 'POST' })
   const payer = await createPayer(simulator, 100_000_000n)
-  const { body: asked } = await ask('POST', '/auth/nonce', '', { wallet: payer.address })
-  const message = String(asked.message)
-  const signature = signText(payer, message)
-  const login = { wallet: payer.address, message, signature }
-  const token = String((await ask('POST', '/auth/login', '', login)).body.token)
-  const key = String((await ask('GET', '/me/api', token)).body.api_key)
+  const token = await logIn(api, payer)
+  const key = String((await ask(api, '/me/api', token)).body.api_key)
   await payer.pay(simulator.paymentAddresses.credits, 1_000_000n)
   await until(
-    () => ask('POST', '/billing/credits/check', token),
+    () => send('/billing/credits/check', token),
     ({ body }) => body.credited === 1000,
   )
-  const [plan] = (await ask('GET', '/billing/plans')).body.plans as { usdt: number }[]
+  const [plan] = (await ask(api, '/billing/plans')).body.plans as { usdt: number }[]
   await payer.pay(simulator.paymentAddresses.pro, BigInt((plan?.usdt ?? 0) * 1_000_000))
   await until(
-    () => ask('POST', '/billing/pro/check', token),
+    () => send('/billing/pro/check', token),
     ({ body }) => body.active === true,
   )
 
@@ -145,20 +128,20 @@ test(`with the users of their roles three processes serve and bill customers${wh
   feed.close()
   const mint = String(feed.trades[0]?.mint)
   await until(
-    () => ask('GET', '/trades', key),
+    () => ask(api, '/trades', key),
     ({ body }) => Number(body.count) > 0,
   )
   for (const path of [
     ...['/wallets', '/wallets/W1/metrics', '/wallets/holdings', '/wallets/W1/holdings'],
     ...[`/tokens/${mint}/swaps`, `/tokens/${mint}/wallet-aggregates`, '/tokens/held'],
   ])
-    t.is((await ask('GET', path, key)).status, 200, path)
+    t.is((await ask(api, path, key)).status, 200, path)
   for (const path of [
     ...['/me/usage', '/billing/credits/topups', '/me/watchlists/trending', '/me/signals/filter'],
   ])
-    t.is((await ask('GET', path, token)).status, 200, path)
-  t.is((await ask('POST', '/me/api/rotate', token)).status, 200)
-  t.is((await ask('POST', '/auth/logout', token)).status, 204)
+    t.is((await ask(api, path, token)).status, 200, path)
+  t.is((await send('/me/api/rotate', token)).status, 200)
+  t.is((await send('/auth/logout', token)).status, 204)
 
   for (const role of ROLES) {
     const process = deployment.processes.get(role)
@@ -211,10 +194,3 @@ test(`the user of a role can do nothing that the role does not do${why}`, async 
     ...writes(['swaps', 'positions', 'progress', 'wallet_metrics', 'tracked_wallets']),
   ])
 })
-
-function signText({ key }: Payer, text: string): string {
-  const seed = key.secretKey.slice(0, 32)
-  const pkcs8 = Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), seed])
-  const secret = createPrivateKey({ key: pkcs8, format: 'der', type: 'pkcs8' })
-  return bs58.encode(sign(null, Buffer.from(text), secret))
-}

@@ -67,13 +67,7 @@ test.serial(
       () => customer.walkTrades(100, since),
       ({ trades }) => trades.length >= 3,
     )
-    t.regex(
-      first.stdout(),
-      /^url=(http:\/\/127\.0\.0\.1:[0-9]+)\napi_key=(tw_[1-9A-HJ-NP-Za-km-z]{36,50})\ncurl -s -H 'Authorization: Bearer \2' '\1\/trades\?limit=3'\n$/,
-    )
-    const call = first.stdout().split('\n')[2] ?? ''
-    const answer = JSON.parse(execFileSync('sh', ['-c', call], { encoding: 'utf8' })) as object
-    t.like(answer, { count: 3, limit: 3, has_more: true })
+    showsCall(t, first)
     t.is(await first.stop(), 0)
     keepsSecrets(t, first)
 
@@ -106,21 +100,33 @@ test.serial(
       300_000,
     )
     t.log(`the history was there ${Date.now() - beganAt} ms after the first start`)
-    const [history] = await sql<Record<string, number>>(stored, HISTORY)
-    // The market's first swap may be an hour and a half after its first slot; this depends on the
-    // time of day.
-    t.true(Number(history?.hours) >= 24 && Number(history?.scored) >= 10, JSON.stringify(history))
-    t.like(history, {
-      open: 0,
-      wallets: truth.wallets.length,
-      covered: truth.wallets.length,
-      unpriced: 0,
-    })
+    await hasHistory(t)
     second.child.kill('SIGINT')
     t.is(await second.ended, 0)
     keepsSecrets(t, second)
   },
 )
+
+/** The first lines have a URL, a key and a call, which a shell can make. */
+function showsCall(t: ExecutionContext, process: ServiceProcess): void {
+  t.regex(
+    process.stdout(),
+    /^url=(http:\/\/127\.0\.0\.1:[0-9]+)\napi_key=(tw_[1-9A-HJ-NP-Za-km-z]{36,50})\ncurl -s -H 'Authorization: Bearer \2' '\1\/trades\?limit=3'\n$/,
+  )
+  const call = process.stdout().split('\n')[2] ?? ''
+  const answer = JSON.parse(execFileSync('sh', ['-c', call], { encoding: 'utf8' })) as object
+  t.like(answer, { count: 3, limit: 3, has_more: true })
+}
+
+/** A day of all wallets is stored, with a price for each swap. */
+async function hasHistory(t: ExecutionContext): Promise<void> {
+  const [history] = await sql<Record<string, number>>(stored, HISTORY)
+  // The market's first swap may be an hour and a half after its first slot; this depends on the
+  // time of day.
+  t.true(Number(history?.hours) >= 24 && Number(history?.scored) >= 10, JSON.stringify(history))
+  const wallets = truth.wallets.length
+  t.like(history, { open: 0, wallets, covered: wallets, unpriced: 0 })
+}
 
 /** Progress of the history: wallets with an open backfill, complete wallets, ... */
 const HISTORY = `SELECT (SELECT toUInt32(count()) FROM backfills FINAL WHERE state = 'open') AS open,
@@ -129,6 +135,18 @@ const HISTORY = `SELECT (SELECT toUInt32(count()) FROM backfills FINAL WHERE sta
   (SELECT toUInt32(count()) FROM wallet_coverage FINAL WHERE since_time < toUnixTimestamp(now()) - 26 * 3600) AS covered,
   (SELECT toUInt32((max(block_time) - min(block_time)) / 3600) FROM swaps) AS hours,
   (SELECT toUInt32(count()) FROM swaps FINAL WHERE sol_price_usd_e9 IS NULL AND quote_mint IS NOT NULL) AS unpriced`
+
+/** Sends SIGHUP; returns the resulting log line that begins with a text. */
+async function readAgain(service: ServiceProcess, text: string) {
+  const logged = () => logLines(service).filter(({ msg }) => msg.startsWith(text))
+  const { length } = logged()
+  service.child.kill('SIGHUP')
+  const lines = await until(
+    async () => logged(),
+    (lines) => lines.length > length,
+  )
+  return lines.at(-1)
+}
 
 test.serial(
   'what was traded has its facts, prices of SOL are stored with their source, and first buys have market caps (J7, J8, C15)',
@@ -180,17 +198,7 @@ test.serial(
     const settings = { DATA_DIR, STRATEGIES_FILE: path, SIMULATOR_HISTORY_HOURS: '0' }
     const service = start(t, settings)
     await service.line('api_key')
-    /** Sends SIGHUP; returns the resulting log line. */
-    const reread = async () => {
-      const logged = () => logLines(service).filter(({ msg }) => msg.startsWith('strategies'))
-      const { length } = logged()
-      service.child.kill('SIGHUP')
-      const lines = await until(
-        async () => logged(),
-        (lines) => lines.length > length,
-      )
-      return lines.at(-1)
-    }
+    const reread = () => readAgain(service, 'strategies')
     writeFileSync(path, strategies('wallet_holding'))
     t.like(await reread(), {
       msg: 'strategies not read again, the old ones stay in force',
@@ -227,16 +235,7 @@ test.serial(
     const settings = { DATA_DIR: join(folder, 'facts'), SIMULATOR_HISTORY_HOURS: '0' }
     const service = start(t, { ...settings, JWT_KEYS_FILE: path })
     const url = await service.line('url')
-    const reread = async () => {
-      const logged = () => logLines(service).filter(({ msg }) => msg.startsWith('JWT keys'))
-      const { length } = logged()
-      service.child.kill('SIGHUP')
-      const lines = await until(
-        async () => logged(),
-        (lines) => lines.length > length,
-      )
-      return lines.at(-1)
-    }
+    const reread = () => readAgain(service, 'JWT keys')
     const published = async () => {
       const response = await fetch(`${url}/.well-known/jwks.json`)
       const { keys } = (await response.json()) as { keys: { x: string }[] }

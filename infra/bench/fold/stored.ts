@@ -2,10 +2,9 @@ import { createKafkaLog } from '../../../pipeline/log/kafka.ts'
 import { createLogger } from '../../../pipeline/runtime/logger.ts'
 import { createRegistry } from '../../../pipeline/runtime/telemetry.ts'
 import type { Store } from '../../../pipeline/store/store.ts'
-import { startFold } from '../../../pipeline/workers/fold/fold.ts'
 import { startMeter } from '../kit/cpu.ts'
 import type { BenchServers } from './bench-servers.ts'
-import { watchProgress } from './worker.ts'
+import { startBenchFold, watchProgress } from './worker.ts'
 import { createWorkload } from './workload.ts'
 
 /** Events of one slot: enough that a flush of a late worker holds few slots. */
@@ -67,15 +66,7 @@ export async function foldStored(
     if (slot === last) finish()
   })
   const start = stopwatch()
-  const fold = await startFold({
-    store: watched,
-    log,
-    logger,
-    registry: createRegistry(),
-    onBug: (error) => {
-      throw error
-    },
-  })
+  const fold = await startBenchFold(watched, log)
   // A flush holds many slots: the first phase ends where all wallets have been seen, or later.
   const slots = await begun
   const first = start(slots * PER_SLOT)

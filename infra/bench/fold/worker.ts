@@ -26,23 +26,25 @@ export function watchProgress(
   }
 }
 
+/** Starts the fold worker; a bug of it ends the bench. */
+export function startBenchFold(store: Store, log: EventLog) {
+  const onBug = (error: unknown) => {
+    throw error
+  }
+  return startFold({ store, log, logger: createLogger('warn'), registry: createRegistry(), onBug })
+}
+
 /** A fold worker on a log in memory, which stores what the bench appends. */
 export async function startWorker(store: Store) {
-  const logger = createLogger('warn')
-  const log: EventLog = createMemoryLog({ logger, registry: createRegistry() })
+  const log: EventLog = createMemoryLog({
+    logger: createLogger('warn'),
+    registry: createRegistry(),
+  })
   const waiting: { readonly slot: number; resolve(): void }[] = []
   const watched = watchProgress(store, log.partitions, (slot) => {
     for (const wait of waiting) if (wait.slot <= slot) wait.resolve()
   })
-  const fold = await startFold({
-    store: watched,
-    log,
-    logger,
-    registry: createRegistry(),
-    onBug: (error) => {
-      throw error
-    },
-  })
+  const fold = await startBenchFold(watched, log)
   return {
     log,
     /** Resolves when the slot is stored. */

@@ -4,24 +4,6 @@ import type { CompiledSubscription } from './subscription.ts'
 import type { StreamUpdate } from './updates.ts'
 import { writeVarint } from './varint.ts'
 
-/** One client's subscription: a queue of updates, and a limit on its length. */
-export interface Subscriber {
-  /** The commitment of the subscription; null before the first request. */
-  readonly commitment: CommitmentLevel | null
-  /** Applies new filters to the updates that are enqueued from now on. */
-  follow(subscription: CompiledSubscription): void
-  /**
-   * Enqueues updates. Replayed ones are computed when they are sent, and do not count towards the
-   * limit.
-   */
-  enqueue(updates: () => readonly StreamUpdate[], replayed: boolean, count?: number): void
-  /** Sends one message ahead of the queue. */
-  sendNow(message: Buffer): void
-  cut(): void
-  /** Cuts the connection once the queue is empty. */
-  cutWhenSent(): void
-}
-
 interface Waiting {
   readonly updates: () => readonly StreamUpdate[]
   readonly subscription: CompiledSubscription
@@ -39,18 +21,75 @@ const LONGEST_TURN_MS = 10
 const JOIN_BYTES = 256 * 1_024
 
 /**
- * Serves a call. A client that is more than `maxQueuedUpdates` behind is dropped, with the error
- * text of the plugin.
+ * One client's subscription on a call: a queue of updates. A client that is more than
+ * `maxQueuedUpdates` behind is dropped, with the error text of the plugin.
  */
-export function createSubscriber(call: DuplexCall, maxQueuedUpdates: number): Subscriber {
-  let subscription: CompiledSubscription | null = null
-  const queue: Waiting[] = []
-  let queued = 0
-  let cutting = false
-  let timer: NodeJS.Timeout | undefined
+export class Subscriber {
+  readonly #call: DuplexCall
+  readonly #maxQueuedUpdates: number
+  readonly #queue: Waiting[] = []
+  #subscription: CompiledSubscription | null = null
+  #queued = 0
+  #isCutting = false
+  #timer: NodeJS.Timeout | undefined
 
-  const pump = () => {
-    timer = undefined
+  constructor(call: DuplexCall, maxQueuedUpdates: number) {
+    this.#call = call
+    this.#maxQueuedUpdates = maxQueuedUpdates
+    call.onClose(() => {
+      clearTimeout(this.#timer)
+      this.#queue.length = 0
+    })
+  }
+
+  /** The commitment of the subscription; null before the first request. */
+  get commitment(): CommitmentLevel | null {
+    return this.#subscription?.commitment ?? null
+  }
+
+  /** Applies new filters to the updates that are enqueued from now on. */
+  follow(subscription: CompiledSubscription): void {
+    this.#subscription = subscription
+  }
+
+  /**
+   * Enqueues updates. Replayed ones are computed when they are sent, and do not count towards the
+   * limit.
+   */
+  enqueue(updates: () => readonly StreamUpdate[], replayed: boolean, count = 0): void {
+    const subscription = this.#subscription
+    if (subscription === null || this.#call.closed) return
+    const counted = replayed ? 0 : count
+    this.#queued += counted
+    if (this.#queued > this.#maxQueuedUpdates) {
+      this.#queue.length = 0
+      this.#call.end(GrpcCode.internal, 'lagged to send an update')
+      return
+    }
+    this.#queue.push({ updates, subscription, count: counted })
+    if (this.#timer !== undefined) return
+    if (replayed) this.#timer = setTimeout(() => this.#pump(), 0)
+    else this.#pump()
+  }
+
+  /** Sends one message ahead of the queue. */
+  sendNow(message: Buffer): void {
+    this.#call.send(frame(message))
+  }
+
+  cut(): void {
+    this.#call.cut()
+  }
+
+  /** Cuts the connection once the queue is empty. */
+  cutWhenSent(): void {
+    this.#isCutting = true
+    if (this.#queue.length === 0) this.#call.cut()
+  }
+
+  #pump(): void {
+    const [call, queue] = [this.#call, this.#queue]
+    this.#timer = undefined
     const until = performance.now() + LONGEST_TURN_MS
     while (
       queue.length > 0 &&
@@ -58,47 +97,13 @@ export function createSubscriber(call: DuplexCall, maxQueuedUpdates: number): Su
       !call.closed &&
       performance.now() < until
     ) {
-      const { updates, subscription: filters, count } = queue.shift()!
-      queued -= count
-      sendWanted(call, updates(), filters)
+      const { updates, subscription, count } = queue.shift()!
+      this.#queued -= count
+      sendWanted(call, updates(), subscription)
     }
     if (call.closed) return
-    if (queue.length > 0) timer ??= setTimeout(pump, 2)
-    else if (cutting) call.cut()
-  }
-
-  call.onClose(() => {
-    clearTimeout(timer)
-    queue.length = 0
-  })
-
-  return {
-    get commitment() {
-      return subscription?.commitment ?? null
-    },
-    follow(next) {
-      subscription = next
-    },
-    enqueue(updates, replayed, count = 0) {
-      if (subscription === null || call.closed) return
-      queued += replayed ? 0 : count
-      if (queued > maxQueuedUpdates) {
-        queue.length = 0
-        call.end(GrpcCode.internal, 'lagged to send an update')
-        return
-      }
-      queue.push({ updates, subscription, count: replayed ? 0 : count })
-      if (timer === undefined) {
-        if (replayed) timer = setTimeout(pump, 0)
-        else pump()
-      }
-    },
-    sendNow: (message) => call.send(frame(message)),
-    cut: () => call.cut(),
-    cutWhenSent() {
-      cutting = true
-      if (queue.length === 0) call.cut()
-    },
+    if (queue.length > 0) this.#timer ??= setTimeout(() => this.#pump(), 2)
+    else if (this.#isCutting) call.cut()
   }
 }
 

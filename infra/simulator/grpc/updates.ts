@@ -4,7 +4,7 @@ import {
   type SubscribeUpdateAccount,
   type SubscribeUpdateTransactionInfo,
 } from '@triton-one/yellowstone-grpc'
-import type { Block } from '../block.ts'
+import { accountKeysOf, type Block } from '../block.ts'
 import { keyId } from '../market/key.ts'
 
 /**
@@ -145,10 +145,7 @@ export function blockMetaUpdate(block: Block): BlockMetaUpdate {
 /** The keys of a transaction that filters compare with. */
 export function keysOf(info: SubscribeUpdateTransactionInfo): KeysOfTransaction {
   const meta = info.meta
-  const named = new Set<string>()
-  for (const key of info.transaction?.message?.accountKeys ?? []) named.add(keyId(key))
-  for (const key of meta?.loadedWritableAddresses ?? []) named.add(keyId(key))
-  for (const key of meta?.loadedReadonlyAddresses ?? []) named.add(keyId(key))
+  const named = new Set(accountKeysOf(info).map(keyId))
   const owners = new Set<string>()
   const changedOwners = new Set<string>()
   const before = new Map((meta?.preTokenBalances ?? []).map((b) => [b.accountIndex, b]))

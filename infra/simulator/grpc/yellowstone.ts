@@ -10,7 +10,7 @@ import { type DuplexCall, GrpcCode, GrpcError, startGrpcServer } from './server.
 import { SlotStream } from './slot-stream.ts'
 import { SlotUpdates } from './slot-updates.ts'
 import { decodeSubscribeRequest } from './subscribe-request.ts'
-import { createSubscriber, type Subscriber } from './subscriber.ts'
+import { Subscriber } from './subscriber.ts'
 import { type CompiledSubscription, compileSubscription } from './subscription.ts'
 import type { StreamUpdate } from './updates.ts'
 
@@ -107,7 +107,7 @@ function serve(
   stream: SlotStream,
   options: YellowstoneOptions,
 ): void {
-  const subscriber = createSubscriber(call, options.maxQueuedUpdates)
+  const subscriber = new Subscriber(call, options.maxQueuedUpdates)
   subscribers.add(subscriber)
   const pings = setInterval(() => subscriber.sendNow(PING), PING_MS)
   call.onClose(() => {

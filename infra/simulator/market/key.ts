@@ -1,4 +1,5 @@
-import { createHash, createPrivateKey, createPublicKey } from 'node:crypto'
+import { createHash } from 'node:crypto'
+import { ed25519 } from '@noble/curves/ed25519'
 import { PublicKey } from '@solana/web3.js'
 import bs58 from 'bs58'
 import { LRUCache } from 'lru-cache'
@@ -60,11 +61,7 @@ export function derivedPumpMint(seed: number, name: string): Key {
 /** An Ed25519 key pair that depends on the seed and the name alone, and so can sign. */
 export function derivedSigner(seed: number, name: string): { key: Key; secret: Uint8Array } {
   const secret = createHash('sha256').update(`${seed}/signer/${name}`).digest()
-  const pkcs8 = Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), secret])
-  const spki = createPublicKey(createPrivateKey({ key: pkcs8, format: 'der', type: 'pkcs8' }))
-    .export({ format: 'der', type: 'spki' })
-    .subarray(-32)
-  return { key: keyOfBytes(Uint8Array.from(spki)), secret }
+  return { key: keyOfBytes(ed25519.getPublicKey(secret)), secret }
 }
 
 /**

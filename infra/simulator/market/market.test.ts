@@ -9,7 +9,9 @@ import { createDecoder } from '../../../pipeline/decode/decoder.ts'
 import type { Address } from '../../../pipeline/domain/address.ts'
 import { createWallets } from '../../../pipeline/domain/wallets.ts'
 import { normalizeGrpc } from '../../../pipeline/ingest/wire/normalize-grpc.ts'
+import { accountKeysOf } from '../block.ts'
 import { createChainShape } from '../chain-shape.ts'
+import { addTo } from '../memo.ts'
 import { infoFromJson } from '../rpc/info-from-json.ts'
 import type { TransactionJson } from '../rpc/transaction-json.ts'
 import { createMarket, type Market } from './market.ts'
@@ -48,12 +50,9 @@ test('balances of tracked wallets continue from transaction to transaction', (t)
   const tokens = new Map<string, string>()
   let compared = 0
   for (let slot = START; slot < START + 400; slot += 1) {
-    for (const { transaction, meta } of market.block(slot).transactions) {
-      const keys = [
-        ...transaction!.message!.accountKeys,
-        ...meta!.loadedWritableAddresses,
-        ...meta!.loadedReadonlyAddresses,
-      ].map((key) => bs58.encode(key))
+    for (const info of market.block(slot).transactions) {
+      const { meta } = info
+      const keys = accountKeysOf(info).map((key) => bs58.encode(key))
       keys.forEach((key, index) => {
         if (!tracked.has(key)) return
         const before = lamports.get(key)
@@ -190,7 +189,7 @@ interface Shape {
         const json = JSON.parse(line) as TransactionJson & { _source: { encoding: string } }
         if (json._source.encoding !== 'json' || json.meta.err != null) continue
         for (const shape of shapesOf(infoFromJson(json, 0))) {
-          recorded.set(shape.head, [...(recorded.get(shape.head) ?? []), shape])
+          addTo(recorded, shape.head, shape)
         }
       }
     }
@@ -237,11 +236,7 @@ const SHAPED: Readonly<Record<string, number>> = {
  */
 function shapesOf(info: ReturnType<typeof infoFromJson>): Shape[] {
   const { message } = info.transaction!
-  const keys = [
-    ...message!.accountKeys,
-    ...info.meta!.loadedWritableAddresses,
-    ...info.meta!.loadedReadonlyAddresses,
-  ].map((key) => bs58.encode(key))
+  const keys = accountKeysOf(info).map((key) => bs58.encode(key))
   const flat = message!.instructions.flatMap((instruction, index) => [
     { ...instruction, height: 1 },
     ...(

@@ -56,50 +56,29 @@ export function tokenAccountRent(mint: Mint): bigint {
 }
 
 /** SPL Token `Transfer` (3): u8, u64 amount; accounts source, destination, authority. */
-export function transferToken(
-  tx: TransactionBuilder,
-  from: Key,
-  to: Key,
-  authority: Key,
-  amount: bigint,
-): void {
-  const token = tx.token(from)!
-  const data = byteWriter(9).u8(3).u64(amount).done()
-  tx.call(
-    token.mint.program,
-    [writable(from), writable(to), signer(authority)],
-    data,
-    () => {
-      tx.log('Instruction: Transfer')
-      moveToken(tx, from, to, amount)
-    },
-    4_645,
-  )
-}
+export const transferToken = tokenTransfer(false)
 
 /**
  * SPL Token `TransferChecked` (12): u8, u64 amount, u8 decimals; accounts source, mint,
  * destination, authority.
  */
-export function transferTokenChecked(
-  tx: TransactionBuilder,
-  from: Key,
-  to: Key,
-  authority: Key,
-  amount: bigint,
-): void {
-  const { mint } = tx.token(from)!
-  const data = byteWriter(10).u8(12).u64(amount).u8(mint.decimals).done()
-  tx.call(
-    mint.program,
-    [writable(from), readonly(mint.key), writable(to), signer(authority)],
-    data,
-    () => {
-      tx.log('Instruction: TransferChecked')
+export const transferTokenChecked = tokenTransfer(true)
+
+function tokenTransfer(isChecked: boolean) {
+  return (tx: TransactionBuilder, from: Key, to: Key, authority: Key, amount: bigint): void => {
+    const { mint } = tx.token(from)!
+    const data = byteWriter(10)
+      .u8(isChecked ? 12 : 3)
+      .u64(amount)
+    if (isChecked) data.u8(mint.decimals)
+    const ofMint = isChecked ? [readonly(mint.key)] : []
+    const accounts = [writable(from), ...ofMint, writable(to), signer(authority)]
+    const body = () => {
+      tx.log(`Instruction: ${isChecked ? 'TransferChecked' : 'Transfer'}`)
       moveToken(tx, from, to, amount)
-    },
-    6_200,
-  )
+    }
+    tx.call(mint.program, accounts, data.done(), body, isChecked ? 6_200 : 4_645)
+  }
 }
 
 function moveToken(tx: TransactionBuilder, from: Key, to: Key, amount: bigint): void {

@@ -7,7 +7,7 @@ import type { Signatures } from './signature.ts'
 import { blockTimeOf } from './slot-time.ts'
 import { applyDraft, type Balances, type PlacedSlot, tokenAmounts } from './slot-transactions.ts'
 import type { Draft } from './transaction-builder.ts'
-import { type Intent, inEventOrder } from './truth.ts'
+import { inEventOrder } from './truth.ts'
 import type { Universe, Wallet } from './universe.ts'
 
 /** What a decoder must find in a slot, USD prices apart: the intents of its transactions. */
@@ -81,56 +81,12 @@ function recordsOf(
     .sort((a, b) => a - b)
     .flatMap((wallet): DecodedRecord[] => {
       const own = inEventOrder(tracked.filter((intent) => intent.wallet === wallet))
-      const events = own.map((intent, eventIndex) =>
-        eventOf(intent, { ...place, wallet, eventIndex }),
-      )
+      const events = own.map((intent, eventIndex) => ({ ...intent, ...place, eventIndex }))
       const lamports = lamportsByWallet.get(wallet)
       if (lamports === undefined) return events
       const { slot, txIndex, blockTime } = place
       return [...events, { kind: 'balance', slot, txIndex, wallet, blockTime, lamports }]
     })
-}
-
-function eventOf(
-  intent: Intent,
-  base: TransactionPlace & { readonly wallet: number; readonly eventIndex: number },
-): WalletEvent {
-  switch (intent.kind) {
-    case 'swap':
-      return {
-        kind: 'swap',
-        ...base,
-        side: intent.side,
-        baseMint: intent.mint.key.address,
-        baseAmount: intent.baseAmount,
-        baseDecimals: intent.mint.decimals,
-        quoteMint: intent.quote?.key.address ?? null,
-        quoteAmount: intent.quoteAmount,
-        program: intent.program,
-        programId: intent.programId.address,
-        pool: intent.pool?.address ?? null,
-        confidence: intent.confidence,
-        quoteMismatch: intent.quote === null,
-        feeLamports: intent.feeLamports,
-        solPriceUsdE9: null,
-      }
-    case 'token_transfer':
-      return {
-        kind: 'token_transfer',
-        ...base,
-        direction: intent.direction,
-        mint: intent.mint.key.address,
-        amount: intent.amount,
-        decimals: intent.mint.decimals,
-      }
-    case 'sol_transfer':
-      return {
-        kind: 'sol_transfer',
-        ...base,
-        direction: intent.direction,
-        lamports: intent.lamports,
-      }
-  }
 }
 
 /** Whether a transaction names a tracked wallet or changes a balance of its token accounts. */

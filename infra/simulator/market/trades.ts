@@ -129,14 +129,18 @@ function swap(
     kind: 'swap',
     wallet: wallet.number,
     side,
-    mint: coin.mint,
+    baseMint: coin.mint.key.address,
     baseAmount: fill.base,
-    quote,
+    baseDecimals: coin.mint.decimals,
+    quoteMint: quote.key.address,
     quoteAmount: fill.quote,
-    ...by,
-    pool: isPooled ? poolKeyOf(coin) : null,
+    program: by.program,
+    programId: by.programId.address,
+    pool: isPooled ? poolKeyOf(coin).address : null,
     confidence: by.program === 'unknown' ? 'delta_only' : 'high',
+    quoteMismatch: false,
     feeLamports,
+    solPriceUsdE9: null,
   }
 }
 

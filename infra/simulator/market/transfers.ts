@@ -116,7 +116,9 @@ function tokenTransfer(
   amount: bigint,
 ): Intent[] {
   if (mint.key === USDC_MINT) return []
-  return [{ kind: 'token_transfer', wallet: wallet.number, direction, mint, amount }]
+  const { key, decimals } = mint
+  const moved = { direction, mint: key.address, amount, decimals }
+  return [{ kind: 'token_transfer', wallet: wallet.number, ...moved }]
 }
 
 /** Closes a token account: its rent and wrapped SOL return to the wallet; nothing is traded. */

@@ -1,42 +1,15 @@
-import type { Confidence, Side } from '../../../pipeline/domain/event.ts'
-import type { Key } from './key.ts'
-import type { Mint } from './transaction-builder.ts'
+import type { WalletEvent } from '../../../pipeline/domain/event.ts'
+
+/** The fields of an event that depend on its transaction's place in the chain. */
+type Place = 'slot' | 'txIndex' | 'eventIndex' | 'blockTime' | 'signature'
+type WithoutPlace<E> = E extends WalletEvent ? Omit<E, Place> : never
 
 /**
- * What a transaction is meant to do for one tracked wallet. The maker of the transaction writes it
- * down; it is never read back from the transaction. Wallets are numbers, amounts raw units.
+ * What a transaction is meant to do for one wallet: an event without its place. The maker of the
+ * transaction writes it down; it is never read back from the transaction. Wallet 0 is a stranger.
  * Quantities and names follow rules B5 to B13a.
  */
-export type Intent =
-  | {
-      readonly kind: 'swap'
-      readonly wallet: number
-      readonly side: Side
-      readonly mint: Mint
-      readonly baseAmount: bigint
-      /** Null when no quote was exchanged. */
-      readonly quote: Mint | null
-      readonly quoteAmount: bigint
-      readonly program: string
-      readonly programId: Key
-      /** The coin's pool; null when the swap uses none. */
-      readonly pool: Key | null
-      readonly confidence: Confidence
-      readonly feeLamports: bigint
-    }
-  | {
-      readonly kind: 'token_transfer'
-      readonly wallet: number
-      readonly direction: 'in' | 'out'
-      readonly mint: Mint
-      readonly amount: bigint
-    }
-  | {
-      readonly kind: 'sol_transfer'
-      readonly wallet: number
-      readonly direction: 'in' | 'out'
-      readonly lamports: bigint
-    }
+export type Intent = WithoutPlace<WalletEvent>
 
 /**
  * A wallet's intents in the order of its events: transfers in by mint, swaps, transfers out by
@@ -55,7 +28,7 @@ function rank(intent: Intent): number {
 }
 
 function mintOf(intent: Intent): string {
-  return intent.kind === 'token_transfer' ? intent.mint.key.address : ''
+  return intent.kind === 'token_transfer' ? intent.mint : ''
 }
 
 function compareText(a: string, b: string): number {

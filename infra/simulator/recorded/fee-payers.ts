@@ -1,6 +1,7 @@
 import bs58 from 'bs58'
 import { PROGRAMS } from '../../../pipeline/decode/registry.ts'
 import type { Address } from '../../../pipeline/domain/address.ts'
+import { accountKeysOf } from '../block.ts'
 import { keyId } from '../market/key.ts'
 import type { RecordedBlock } from './load.ts'
 
@@ -17,11 +18,7 @@ export function feePayersOfTrades(blocks: readonly RecordedBlock[], limit: numbe
     const message = info.transaction?.message
     const meta = info.meta
     if (message === undefined || meta === undefined || meta.err !== undefined) continue
-    const keys = [
-      ...message.accountKeys,
-      ...meta.loadedWritableAddresses,
-      ...meta.loadedReadonlyAddresses,
-    ]
+    const keys = accountKeysOf(info)
     const called = [
       ...message.instructions,
       ...meta.innerInstructions.flatMap((inner) => inner.instructions),

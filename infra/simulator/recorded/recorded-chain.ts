@@ -1,6 +1,6 @@
 import type { SubscribeUpdateTransactionInfo } from '@triton-one/yellowstone-grpc'
 import bs58 from 'bs58'
-import type { Block } from '../block.ts'
+import { accountKeysOf, type Block } from '../block.ts'
 import type { OwnedTokenAccount, SimulatedChain } from '../chain.ts'
 import type { ChainShape } from '../chain-shape.ts'
 import { keysOf } from '../grpc/updates.ts'
@@ -144,13 +144,9 @@ function createContents(entries: readonly RecordedEntry[]): (slot: number) => Re
 
 /** Token accounts of an owner as a successful transaction left them. */
 function accountsAfter(info: SubscribeUpdateTransactionInfo, owner: string): OwnedTokenAccount[] {
-  const { meta, transaction } = info
+  const { meta } = info
   if (meta === undefined || meta.err !== undefined) return []
-  const keys = [
-    ...(transaction?.message?.accountKeys ?? []),
-    ...meta.loadedWritableAddresses,
-    ...meta.loadedReadonlyAddresses,
-  ]
+  const keys = accountKeysOf(info)
   return meta.postTokenBalances.flatMap((balance) => {
     if (balance.owner !== owner) return []
     return [

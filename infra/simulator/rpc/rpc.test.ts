@@ -1,6 +1,8 @@
 import test, { type ExecutionContext } from 'ava'
 import bs58 from 'bs58'
+import { accountKeysOf } from '../block.ts'
 import { associatedTokenAccount } from '../market/key.ts'
+import { addTo } from '../memo.ts'
 import type { SimulatorOptions } from '../options.ts'
 import { type Simulator, startSimulator } from '../simulator.ts'
 import { callRpc } from '../testing/client.ts'
@@ -163,12 +165,8 @@ test('every address has its own list, and a list is only as new and as old as th
     const infos = simulator.market.block(slot).transactions
     transactions.push(...infos.map((info, index) => [slot, index, info]))
     for (const info of [...infos].reverse()) {
-      const { loadedWritableAddresses, loadedReadonlyAddresses } = info.meta!
-      const keys = [...info.transaction!.message!.accountKeys]
-      keys.push(...loadedWritableAddresses, ...loadedReadonlyAddresses)
-      for (const key of new Set(keys.map((bytes) => bs58.encode(bytes)))) {
-        expected.set(key, [...(expected.get(key) ?? []), bs58.encode(info.signature)])
-      }
+      for (const key of new Set(accountKeysOf(info).map((bytes) => bs58.encode(bytes))))
+        addTo(expected, key, bs58.encode(info.signature))
     }
   }
   for (const [slot, index, info] of transactions as [number, number, object][])

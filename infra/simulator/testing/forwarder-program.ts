@@ -116,25 +116,7 @@ function elfOf(lines: readonly Buffer[]): Uint8Array {
   symbols.writeUInt32LE(1, 24)
   symbols.writeUInt8(0x10, 28) // global
   const relocations = words(textAt + text.length - 16, (1n << 32n) | 10n) // R_BPF_64_32 of symbol 1
-  const section = (
-    name: string,
-    type: number,
-    flags: number,
-    at: number,
-    size: number,
-    link: number,
-    entry: number,
-  ) => {
-    const bytes = Buffer.alloc(64)
-    bytes.writeUInt32LE(name === '' ? 0 : names.indexOf(`${name}\0`), 0)
-    bytes.writeUInt32LE(type, 4)
-    for (const [index, value] of [flags, at, at, size].entries())
-      bytes.writeBigUInt64LE(BigInt(value), 8 + 8 * index)
-    bytes.writeUInt32LE(link, 40)
-    bytes.writeBigUInt64LE(8n, 48)
-    bytes.writeBigUInt64LE(BigInt(entry), 56)
-    return bytes
-  }
+  const section = sectionsOf(names)
   const sections = [
     section('', 0, 0, 0, 0, 0, 0),
     section('.text', 1, 6, textAt, text.length, 0, 0),
@@ -144,20 +126,7 @@ function elfOf(lines: readonly Buffer[]): Uint8Array {
     section('.rel.dyn', 9, 2, relocationsAt, 16, 3, 16),
     section('.shstrtab', 3, 0, namesAt, names.length, 0, 0),
   ]
-  const header = Buffer.alloc(64)
-  header.set([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1])
-  header.writeUInt16LE(3, 16)
-  header.writeUInt16LE(247, 18)
-  header.writeUInt32LE(1, 20)
-  header.writeBigUInt64LE(BigInt(textAt), 24)
-  header.writeBigUInt64LE(64n, 32)
-  header.writeBigUInt64LE(BigInt(sectionsAt), 40)
-  header.writeUInt16LE(64, 52)
-  header.writeUInt16LE(56, 54)
-  header.writeUInt16LE(64, 58)
-  header.writeUInt16LE(sections.length, 60)
-  header.writeUInt16LE(sections.length - 1, 62)
-
+  const header = headerOf(textAt, sectionsAt, sections.length)
   const file = Buffer.alloc(sectionsAt + 64 * sections.length)
   const parts: [number, Buffer][] = [
     [0, header],
@@ -171,6 +140,40 @@ function elfOf(lines: readonly Buffer[]): Uint8Array {
   ]
   for (const [at, bytes] of parts) file.set(bytes, at)
   return file
+}
+
+/** Creates the headers of sections, whose names are in a table. */
+function sectionsOf(names: Buffer) {
+  return (
+    name: string,
+    type: number,
+    flags: number,
+    at: number,
+    size: number,
+    link: number,
+    entry: number,
+  ) => {
+    const bytes = Buffer.alloc(64)
+    bytes.writeUInt32LE(name === '' ? 0 : names.indexOf(`${name}\0`), 0)
+    bytes.writeUInt32LE(type, 4)
+    words(flags, at, at, size).copy(bytes, 8)
+    bytes.writeUInt32LE(link, 40)
+    words(8, entry).copy(bytes, 48)
+    return bytes
+  }
+}
+
+/** The header of a file whose last section has the names. */
+function headerOf(entry: number, sectionsAt: number, sections: number): Buffer {
+  const header = Buffer.alloc(64)
+  header.set([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1])
+  header.writeUInt16LE(3, 16)
+  header.writeUInt16LE(247, 18)
+  header.writeUInt32LE(1, 20)
+  words(entry, 64, sectionsAt).copy(header, 24)
+  for (const [at, value] of [64, 56, 0, 64, sections, sections - 1].entries())
+    header.writeUInt16LE(value, 52 + 2 * at)
+  return header
 }
 
 function words(...values: readonly (number | bigint)[]): Buffer {

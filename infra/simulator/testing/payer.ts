@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { ed25519 } from '@noble/curves/ed25519'
 import {
   Keypair,
   PublicKey,
@@ -6,6 +7,7 @@ import {
   Transaction,
   type TransactionInstruction,
 } from '@solana/web3.js'
+import bs58 from 'bs58'
 import { TOKEN, USDT_MINT } from '../market/programs.ts'
 import {
   associatedAccount,
@@ -22,25 +24,85 @@ export const USDT_PUBKEY = new PublicKey(USDT_MINT.bytes)
 const TOKEN_PROGRAM = new PublicKey(TOKEN.bytes)
 
 /** A customer with a key pair, who signs transactions and sends them over RPC, as a wallet does. */
-export interface Payer {
-  readonly key: Keypair
-  readonly address: string
+export class Payer {
+  readonly key = Keypair.generate()
+  readonly address = this.key.publicKey.toBase58()
   /** The customer's associated USDT account. */
-  readonly usdt: PublicKey
+  readonly usdt = associatedAccount(this.key.publicKey, USDT_PUBKEY)
+  readonly #simulator: Pick<Simulator, 'rpcUrl'>
+
+  constructor(simulator: Pick<Simulator, 'rpcUrl'>) {
+    this.#simulator = simulator
+  }
+
+  /** What `signMessage` of a text gives, in base58. */
+  signText(text: string): string {
+    return bs58.encode(ed25519.sign(Buffer.from(text), this.key.secretKey.subarray(0, 32)))
+  }
+
+  /** Calls an RPC method; rejects with its error. */
+  async ask(method: string, ...params: unknown[]): Promise<unknown> {
+    const answer = await callRpc(this.#simulator, method, ...params)
+    if (typeof answer === 'object' && answer !== null && 'error' in answer)
+      throw new Error(JSON.stringify(answer.error))
+    return answer
+  }
+
   /** Signs and sends a transaction; returns the signature. Rejects with RPC's error. */
-  send(
+  async send(
     instructions: readonly TransactionInstruction[],
-    options?: { readonly signers?: readonly Keypair[]; readonly skipPreflight?: boolean },
-  ): Promise<string>
+    options: { readonly signers?: readonly Keypair[]; readonly skipPreflight?: boolean } = {},
+  ): Promise<string> {
+    const { signers = [], skipPreflight = false } = options
+    const tx = new Transaction().add(...instructions)
+    tx.recentBlockhash = new PublicKey(randomBytes(32)).toBase58() // makes each transaction unique
+    tx.feePayer = this.key.publicKey
+    tx.sign(this.key, ...signers)
+    const wire = tx.serialize().toString('base64')
+    return String(await this.ask('sendTransaction', wire, { encoding: 'base64', skipPreflight }))
+  }
+
   /** Sends raw units of USDT to the associated account of an owner; opens it first. */
-  pay(owner: string, amount: bigint): Promise<string>
+  pay(owner: string, amount: bigint): Promise<string> {
+    const { publicKey } = this.key
+    const opened = createAssociated(publicKey, new PublicKey(owner), USDT_PUBKEY)
+    return this.send([opened.instruction, transfer(this.usdt, opened.account, publicKey, amount)])
+  }
+
   /** Opens an account that is not the associated one. */
   openAccount(
     owner: PublicKey,
-    options?: { mint?: PublicKey; program?: PublicKey; space?: number },
-  ): Promise<PublicKey>
+    options: { mint?: PublicKey; program?: PublicKey; space?: number } = {},
+  ): Promise<PublicKey> {
+    const { mint = USDT_PUBKEY, program = TOKEN_PROGRAM, space = 165 } = options
+    return this.#create(space, program, (account) =>
+      initializeAccount(account, mint, owner, program),
+    )
+  }
+
   /** Creates a mint of SPL Token with this customer as its authority. */
-  makeMint(decimals: number): Promise<PublicKey>
+  makeMint(decimals: number): Promise<PublicKey> {
+    return this.#create(82, TOKEN_PROGRAM, (mint) =>
+      initializeMint(mint, this.key.publicKey, decimals),
+    )
+  }
+
+  async #create(
+    space: number,
+    programId: PublicKey,
+    initialize: (account: PublicKey) => TransactionInstruction,
+  ): Promise<PublicKey> {
+    const account = Keypair.generate()
+    const create = SystemProgram.createAccount({
+      fromPubkey: this.key.publicKey,
+      newAccountPubkey: account.publicKey,
+      lamports: rentOf(space),
+      space,
+      programId,
+    })
+    await this.send([create, initialize(account.publicKey)], { signers: [account] })
+    return account.publicKey
+  }
 }
 
 /** Creates a customer with SOL and raw units of USDT from the simulator's faucet. */
@@ -48,72 +110,10 @@ export async function createPayer(
   simulator: Pick<Simulator, 'rpcUrl'>,
   usdt: bigint,
 ): Promise<Payer> {
-  const key = Keypair.generate()
-  const { publicKey } = key
-  await ask('requestAirdrop', publicKey.toBase58(), 10_000_000_000)
-  if (usdt > 0n) await ask('requestUsdtAirdrop', publicKey.toBase58(), Number(usdt))
-
-  async function ask(method: string, ...params: unknown[]): Promise<unknown> {
-    const answer = await callRpc(simulator, method, ...params)
-    if (typeof answer === 'object' && answer !== null && 'error' in answer)
-      throw new Error(JSON.stringify(answer.error))
-    return answer
-  }
-
-  async function send(
-    instructions: readonly TransactionInstruction[],
-    options: { readonly signers?: readonly Keypair[]; readonly skipPreflight?: boolean } = {},
-  ): Promise<string> {
-    const { signers = [], skipPreflight = false } = options
-    const tx = new Transaction().add(...instructions)
-    tx.recentBlockhash = new PublicKey(randomBytes(32)).toBase58() // makes each transaction unique
-    tx.feePayer = publicKey
-    tx.sign(key, ...signers)
-    const wire = tx.serialize().toString('base64')
-    return String(await ask('sendTransaction', wire, { encoding: 'base64', skipPreflight }))
-  }
-
-  const usdtAccount = associatedAccount(publicKey, USDT_PUBKEY)
-  return {
-    key,
-    address: publicKey.toBase58(),
-    usdt: usdtAccount,
-    send,
-    async pay(owner, amount) {
-      const { account, instruction } = createAssociated(
-        publicKey,
-        new PublicKey(owner),
-        USDT_PUBKEY,
-      )
-      return send([instruction, transfer(usdtAccount, account, publicKey, amount)])
-    },
-    async openAccount(owner, { mint = USDT_PUBKEY, program = TOKEN_PROGRAM, space = 165 } = {}) {
-      const account = Keypair.generate()
-      const create = SystemProgram.createAccount({
-        fromPubkey: publicKey,
-        newAccountPubkey: account.publicKey,
-        lamports: rentOf(space),
-        space,
-        programId: program,
-      })
-      await send([create, initializeAccount(account.publicKey, mint, owner, program)], {
-        signers: [account],
-      })
-      return account.publicKey
-    },
-    async makeMint(decimals) {
-      const mint = Keypair.generate()
-      const create = SystemProgram.createAccount({
-        fromPubkey: publicKey,
-        newAccountPubkey: mint.publicKey,
-        lamports: rentOf(82),
-        space: 82,
-        programId: TOKEN_PROGRAM,
-      })
-      await send([create, initializeMint(mint.publicKey, publicKey, decimals)], { signers: [mint] })
-      return mint.publicKey
-    },
-  }
+  const payer = new Payer(simulator)
+  await payer.ask('requestAirdrop', payer.address, 10_000_000_000)
+  if (usdt > 0n) await payer.ask('requestUsdtAirdrop', payer.address, Number(usdt))
+  return payer
 }
 
 /** Rent-exempt minimum of an account of so many bytes, in lamports. */

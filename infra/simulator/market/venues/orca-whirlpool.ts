@@ -20,7 +20,8 @@ const AMOUNT_OUT_BELOW_MINIMUM = 6_036
 
 /**
  * Orca Whirlpool `swap` (u64 amount, u64 threshold, u128 price limit, bool exact in, bool a to b;
- * 11 accounts): two SPL Token transfers and a `Traded` event in the logs. Source: the program's IDL.
+ * 11 accounts): two SPL Token transfers and a `Traded` event in the logs. Source: the program's
+ * IDL.
  */
 export const orcaWhirlpoolVenue: Venue = {
   accounts: (coin) => poolVaults(coin, coin.key('pool')),
