@@ -13,8 +13,9 @@ const main = join(image, 'dist/infra/service/main.js')
 
 test.before('build', (t) => {
   t.timeout(300_000)
-  const build = ['tsc', '-p', 'tsconfig.production.json', '--outDir', join(image, 'dist')]
-  execFileSync('npx', build, { cwd: ROOT, stdio: ['ignore', 2, 2] })
+  const tsc = join(ROOT, 'node_modules/typescript/bin/tsc')
+  const build = [tsc, '-p', 'tsconfig.production.json', '--outDir', join(image, 'dist')]
+  execFileSync(process.execPath, build, { cwd: ROOT, stdio: ['ignore', 2, 2] })
   for (const path of [
     'node_modules',
     'package.json',
