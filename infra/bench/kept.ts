@@ -15,7 +15,7 @@ import { createLogger } from '../../pipeline/runtime/logger.ts'
 import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
 import { createStore } from '../../pipeline/store/create-store.ts'
 import { migrate } from '../../pipeline/store/migrate.ts'
-import { transactionRow } from '../../pipeline/workers/fold/event-rows.ts'
+import { recordRow } from '../../pipeline/workers/fold/event-rows.ts'
 import { insertTransactions } from '../../pipeline/workers/fold/stored-transactions.ts'
 import { decodeRecords } from '../../pipeline/workers/ingest/decode-records.ts'
 import { feePayers, readCorpus } from '../corpus/read-corpus.ts'
@@ -131,7 +131,7 @@ async function storedBytes(records: readonly KeptTransaction[]): Promise<[string
     await migrate(store)
     await insertTransactions(
       store,
-      records.map((record) => transactionRow(record)),
+      records.map((record) => recordRow(record)),
     )
     const found: [string, number][] = []
     for (const [at, codec] of CODECS.entries()) {

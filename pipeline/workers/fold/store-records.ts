@@ -5,7 +5,7 @@ import { EventLoopYield } from '../../runtime/event-loop-yield.ts'
 import type { Row, Store } from '../../store/store.ts'
 import { insertRows } from '../insert-rows.ts'
 import type { FoldPlan } from './book-loader.ts'
-import { type DecodedTable, decodedRow, lateRow, transactionRow } from './event-rows.ts'
+import { type DecodedTable, decodedRow, lateRow, recordRow } from './event-rows.ts'
 import type { LoggedRecord } from './flush.ts'
 import { findStoredKeys, type StoredKey, storedKeyText } from './stored-events.ts'
 import { findStoredTransactions, insertTransactions } from './stored-transactions.ts'
@@ -187,6 +187,6 @@ function lateRows(records: readonly LoggedRecord[]): Row[] {
 function transactionRows(records: readonly LoggedRecord[]): Row[] {
   const rows: Row[] = []
   for (const { record, decoderVersion } of records)
-    if (record.kind === 'kept') rows.push(transactionRow(record, decoderVersion))
+    if (record.kind === 'kept') rows.push(recordRow(record, null, decoderVersion))
   return rows
 }
