@@ -60,13 +60,14 @@ const API_ROOMS: Readonly<Record<string, readonly string[]>> = {
  */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'pipeline/domain': [],
+  'pipeline/records': ['pipeline/domain'],
   'pipeline/runtime': ['pipeline/domain'],
   'pipeline/config.ts': ['pipeline/domain', 'pipeline/runtime'],
   'pipeline/decode': ['pipeline/domain'],
   'pipeline/fold': ['pipeline/domain'],
   'pipeline/trending': ['pipeline/domain', 'pipeline/fold'],
   'pipeline/ingest': ['pipeline/domain', 'pipeline/runtime'],
-  'pipeline/log': ['pipeline/domain', 'pipeline/runtime', 'pipeline/config.ts'],
+  'pipeline/log': ['pipeline/domain', 'pipeline/records', 'pipeline/runtime', 'pipeline/config.ts'],
   'pipeline/store': ['pipeline/domain', 'pipeline/runtime'],
   'pipeline/workers': ['pipeline'],
   'pipeline/testing': ['pipeline'],

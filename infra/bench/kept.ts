@@ -11,7 +11,7 @@ import { decodeMessage, encodeMessage } from '../../pipeline/log/record.ts'
 import { createLogger } from '../../pipeline/runtime/logger.ts'
 import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
 import { insertTransactions } from '../../pipeline/store/tables/transactions.ts'
-import { transactionRow } from '../../pipeline/workers/fold/event-rows.ts'
+import { recordRow } from '../../pipeline/workers/fold/event-rows.ts'
 import { decodeRecords } from '../../pipeline/workers/ingest/decode-records.ts'
 import { feePayers, readCorpus } from '../corpus/read-corpus.ts'
 import { startSimulator } from '../simulator/simulator.ts'
@@ -124,7 +124,7 @@ function storedBytes(records: readonly KeptTransaction[]): Promise<[string, numb
   return withStore(async (store) => {
     await insertTransactions(
       store,
-      records.map((record) => transactionRow(record)),
+      records.map((record) => recordRow(record)),
     )
     const found: [string, number][] = []
     for (const [at, codec] of CODECS.entries()) {

@@ -1,10 +1,29 @@
 import { DECODER_VERSION } from '../domain/decoder-version.ts'
-import type { LogMessage } from './log-message.ts'
-import { readEntry } from './read-entry.ts'
+import type { RefoldRequest, SlotMarker, SolPrice, WalletRecord } from '../domain/slot.ts'
+import { mapRecordTypes } from '../records/record-types.ts'
+import {
+  type AnyValueType,
+  asBuffer,
+  base64Of,
+  type FieldTypes,
+  fieldReader,
+  integer,
+  isObject,
+  type JsonObject,
+  natural,
+  nullable,
+  object,
+  oneOf,
+  u64,
+  unixSeconds,
+  walletNumber,
+} from '../records/value-types.ts'
+import type { LateOrigin, LogMessage } from './log-message.ts'
 
 /**
- * What the bytes of an entry are. `malformed`: not ours, or damaged; whoever reads passes it by. `newer`: written by a later version of the
- * service; whoever passed it by would lose events, so a reader stops there until it is upgraded.
+ * An entry of the log as read. `malformed`: not written by this service, or damaged; readers skip
+ * it. `newer`: written by a later version of the service; skipping it would lose events, so a
+ * reader stops there until it is upgraded.
  */
 export type Decoded =
   | { readonly kind: 'ok'; readonly message: LogMessage }
@@ -15,65 +34,110 @@ export type Decoded =
 export type MalformedReason = 'empty' | 'not_json' | 'no_version' | 'wrong_shape'
 
 /**
- * Version of the format that is written. A change that older readers would misread raises it (rule
- * K3). Version 2 put `pool` into swaps; entries of version 1 are read as well.
+ * Version of the format that is written; every version from 1 can be read. Raise it when older
+ * readers would refuse or misread an entry, as with a new field (rule K3).
  */
 export const FORMAT_VERSION = 2
 
 /**
- * The JSON text of an entry, versioned, integers of 64 bits and more as decimal strings, bytes in base64. `decodeMessage` gives the same value back.
+ * Returns the JSON text of an entry: the format version, the fields of the message, bigints as
+ * decimal strings, bytes in base64. `decodeMessage` returns an equal message.
  *
- * Example: `{"v":2,"kind":"sol_transfer","slot":5,"txIndex":0,"wallet":12,"eventIndex":0,...,"lamports":"1000","late":null,"decoderVersion":1}`
+ * Example: `{"v":2,"kind":"balance","slot":5,"txIndex":0,"wallet":12,"blockTime":1700000000,
+ * "lamports":"1000","late":null,"decoderVersion":1}`
  */
 export function encodeMessage(message: LogMessage): string {
-  if (message.kind === 'record' && message.record.kind === 'kept') {
-    // Kilobytes of base64 need no look for what JSON would escape.
-    const { bytes, ...record } = message.record
-    const { decoderVersion = DECODER_VERSION, late } = message
-    const rest = JSON.stringify({ v: FORMAT_VERSION, ...record, late, decoderVersion })
-    return `${rest.slice(0, -1)},"bytes":"${base64Of(bytes)}"}`
-  }
-  return JSON.stringify(bodyOf(message), (_key, value) =>
-    typeof value === 'bigint' ? value.toString() : value,
-  )
-}
-
-function bodyOf(message: LogMessage): object {
   switch (message.kind) {
     case 'marker':
-      return { v: FORMAT_VERSION, kind: 'marker', ...message.marker }
+      return encode({ kind: 'marker', ...message.marker })
     case 'refold':
-      return { v: FORMAT_VERSION, kind: 'refold', ...message.refold }
+      return encode({ kind: 'refold', ...message.refold })
     case 'record': {
       const { record, late, decoderVersion = DECODER_VERSION } = message
-      return { v: FORMAT_VERSION, ...record, late, decoderVersion }
+      if (record.kind !== 'kept') return encode({ ...record, late, decoderVersion })
+      // Base64 needs no escaping, so the JSON encoder need not scan kilobytes of it.
+      const { bytes, ...fields } = record
+      const text = encode({ ...fields, late, decoderVersion })
+      return `${text.slice(0, -1)},"bytes":"${base64Of(bytes)}"}`
     }
   }
 }
 
-function base64Of({ buffer, byteOffset, length }: Uint8Array): string {
-  return Buffer.from(buffer, byteOffset, length).toString('base64')
+function encode(fields: object): string {
+  return JSON.stringify({ v: FORMAT_VERSION, ...fields }, (_name, value) =>
+    typeof value === 'bigint' ? value.toString() : value,
+  )
 }
 
-/** Reads an entry. Every field is checked, an unknown one is refused; never throws on bytes. */
+/** Reads an entry. It must have exactly the fields of its kind. Never throws on bytes. */
 export function decodeMessage(value: Uint8Array | null): Decoded {
   if (value === null || value.length === 0) return { kind: 'malformed', reason: 'empty' }
   let json: unknown
   try {
-    json = JSON.parse(Buffer.from(value.buffer, value.byteOffset, value.length).toString('utf8'))
+    json = JSON.parse(asBuffer(value).toString('utf8'))
   } catch {
     return { kind: 'malformed', reason: 'not_json' }
   }
-  const version = versionOf(json)
-  if (version === null) return { kind: 'malformed', reason: 'no_version' }
+  if (!isObject(json)) return { kind: 'malformed', reason: 'no_version' }
+  const { v: version } = json
+  if (typeof version !== 'number' || !Number.isSafeInteger(version) || version < 1)
+    return { kind: 'malformed', reason: 'no_version' }
   if (version > FORMAT_VERSION) return { kind: 'newer', version }
-  const message = readEntry(json)
-  return message === null ? { kind: 'malformed', reason: 'wrong_shape' } : { kind: 'ok', message }
+  const message = readMessage(json, version)
+  return message ? { kind: 'ok', message } : { kind: 'malformed', reason: 'wrong_shape' }
 }
 
-function versionOf(json: unknown): number | null {
-  const version = typeof json === 'object' && json !== null && 'v' in json ? json.v : null
-  return typeof version === 'number' && Number.isSafeInteger(version) && version > 0
-    ? version
-    : null
+function readMessage(json: JsonObject, version: number): LogMessage | undefined {
+  const { kind } = json
+  if (kind === 'marker') {
+    const marker = readMarker(json)
+    return marker && { kind, marker }
+  }
+  if (kind === 'refold') {
+    const refold = readRefold(json)
+    return refold && { kind, refold }
+  }
+  const record = RECORD_READERS[version - 1]?.get(kind)?.(json)
+  const late = LATE.read(json.late)
+  const decoderVersion = DECODER.read(json.decoderVersion)
+  if (record === undefined || late === undefined || decoderVersion === undefined) return undefined
+  return { kind: 'record', record, late, decoderVersion }
 }
+
+/** Fields that every record has on the log besides its own. */
+const LATE = nullable(oneOf<LateOrigin>('stream', 'backfill'))
+const DECODER = integer(1, 0xffff)
+
+/** The fields of a marker. */
+export const MARKER_TYPES = {
+  slot: natural,
+  parent: natural,
+  blockTime: unixSeconds,
+  solPrice: nullable(object<SolPrice>({ time: unixSeconds, usdE9: u64 })),
+} satisfies FieldTypes<SlotMarker>
+
+/** The fields of a refold request. */
+export const REFOLD_TYPES = {
+  wallet: walletNumber,
+  /** Versions of rows are revision x 2^32 + records folded, and are safe integers. */
+  revision: integer(1, 2 ** 21 - 1),
+} satisfies FieldTypes<RefoldRequest>
+
+// Besides their own fields, markers and refold requests have `v` and `kind`; records have these,
+// `late` and `decoderVersion`.
+const readMarker = fieldReader<SlotMarker>(MARKER_TYPES, {}, 2)
+const readRefold = fieldReader<RefoldRequest>(REFOLD_TYPES, {}, 2)
+
+/** Readers of records by kind, for each format version from 1. */
+const RECORD_READERS = Array.from({ length: FORMAT_VERSION }, (_, index) => {
+  const readers = mapRecordTypes(({ fields }, kind) => {
+    const types: Record<string, AnyValueType> = {}
+    const constants: Record<string, unknown> = { kind }
+    for (const [name, { type, since = 1 }] of Object.entries(fields)) {
+      if (since <= index + 1) types[name] = type
+      else constants[name] = null
+    }
+    return fieldReader<WalletRecord>(types, constants, 4)
+  })
+  return new Map<unknown, (json: JsonObject) => WalletRecord | undefined>(Object.entries(readers))
+})

@@ -18,7 +18,7 @@ import { openTestChdb, openTestClickHouse, type TestStore } from '../../testing/
 import type { WatchEvent, WatchedToken } from '../../trending/watched-token.ts'
 import { watchlistRow } from '../trending/trending-rows.ts'
 import { disposalRow, firstBuyRow, lotRow, metricsRow, positionRow } from './book-rows.ts'
-import { solTransferRow, swapRow, transferRow } from './event-rows.ts'
+import { recordRow } from './event-rows.ts'
 
 /*
  * The queries of docs/tables.md over a history of three wallets, with answers worked out by hand
@@ -394,7 +394,7 @@ async function storeBooks(
 async function storeHistory(store: Store): Promise<void> {
   const none = { ...HISTORY[0], slot: 50, baseAmount: 7n } as Swap // the first event is a swap
   const rows = [...HISTORY, none].flatMap((event) =>
-    event.kind === 'swap' ? [{ ...swapRow(event, null), version: 0 }] : [],
+    event.kind === 'swap' ? [{ ...recordRow(event), version: 0 }] : [],
   )
   // First versions without values, and a swap that is deleted later; then the true ones.
   await store.insert(
@@ -410,11 +410,11 @@ async function storeHistory(store: Store): Promise<void> {
   for (const _ of [1, 2]) {
     await store.insert(
       'transfers',
-      transfers.map((transfer) => transferRow(transfer, null)),
+      transfers.map((transfer) => recordRow(transfer)),
     )
     await store.insert(
       'sol_transfers',
-      moves.map((move) => solTransferRow(move, null)),
+      moves.map((move) => recordRow(move)),
     )
   }
   for (const wallet of [1, 2, 3]) {

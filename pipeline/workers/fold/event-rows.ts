@@ -1,26 +1,15 @@
 import { DECODER_VERSION } from '../../domain/decoder-version.ts'
-import type {
-  BalanceRecord,
-  KeptTransaction,
-  SolTransfer,
-  Swap,
-  TokenTransfer,
-  Undecoded,
-} from '../../domain/event.ts'
-import type { DecodedRecord, SlotMarker } from '../../domain/slot.ts'
-import { swapValueLamports } from '../../domain/swap-value.ts'
+import type { Swap } from '../../domain/event.ts'
+import type { DecodedRecord, SlotMarker, WalletRecord } from '../../domain/slot.ts'
 import type { LateMark } from '../../log/late-order.ts'
 import type { LateOrigin } from '../../log/log-message.ts'
+import { mapRecordTypes, RECORD_TYPES } from '../../records/record-types.ts'
 import type { Row } from '../../store/store.ts'
 
+const { kept: _, ...DECODED_TYPES } = RECORD_TYPES
+
 /** Tables that hold records of the decoder. */
-export const DECODED_TABLES = [
-  'swaps',
-  'transfers',
-  'sol_transfers',
-  'sol_balances',
-  'undecoded',
-] as const
+export const DECODED_TABLES = Object.values(DECODED_TYPES).map(({ table }) => table)
 /** A table that holds records of the decoder. */
 export type DecodedTable = (typeof DECODED_TABLES)[number]
 
@@ -30,119 +19,45 @@ export function decodedRow(
   late: LateOrigin | null,
   decoderVersion = DECODER_VERSION,
 ): [DecodedTable, Row] {
-  switch (record.kind) {
-    case 'swap':
-      return ['swaps', swapRow(record, late, decoderVersion)]
-    case 'token_transfer':
-      return ['transfers', transferRow(record, late, decoderVersion)]
-    case 'sol_transfer':
-      return ['sol_transfers', solTransferRow(record, late, decoderVersion)]
-    case 'balance':
-      return ['sol_balances', balanceRow(record, decoderVersion)]
-    case 'undecoded':
-      return ['undecoded', undecodedRow(record, decoderVersion)]
-  }
+  return [RECORD_TYPES[record.kind].table, recordRow(record, late, decoderVersion)]
 }
 
-/** Row of table `swaps`. `late` is null for a swap that came in the order of the chain. */
-export function swapRow(
-  swap: Swap,
-  late: LateOrigin | null,
+/**
+ * Returns the row that a record is stored as. `late` is null for a record that came in the order of
+ * the chain. Only events have a column for it.
+ */
+export function recordRow(
+  record: WalletRecord,
+  late: LateOrigin | null = null,
   decoderVersion = DECODER_VERSION,
 ): Row {
-  return {
-    slot: swap.slot,
-    tx_index: swap.txIndex,
-    wallet: swap.wallet,
-    event_index: swap.eventIndex,
-    block_time: swap.blockTime,
-    signature: swap.signature,
-    side: swap.side,
-    base_mint: swap.baseMint,
-    base_amount: swap.baseAmount,
-    base_decimals: swap.baseDecimals,
-    quote_mint: swap.quoteMint,
-    quote_amount: swap.quoteAmount,
-    program: swap.program,
-    program_id: swap.programId,
-    pool: swap.pool ?? '',
-    confidence: swap.confidence,
-    quote_mismatch: swap.quoteMismatch,
-    fee_lamports: swap.feeLamports,
-    sol_price_usd_e9: swap.solPriceUsdE9,
-    value_lamports: swapValueLamports(swap),
-    late: late ?? 'no',
-    decoder_version: decoderVersion,
-  }
+  return ROW_MAKERS[record.kind](record, late ?? 'no', decoderVersion)
 }
 
-/** Row of table `transfers`. */
-export function transferRow(
-  transfer: TokenTransfer,
-  late: LateOrigin | null,
-  decoderVersion = DECODER_VERSION,
-): Row {
-  return {
-    slot: transfer.slot,
-    tx_index: transfer.txIndex,
-    wallet: transfer.wallet,
-    event_index: transfer.eventIndex,
-    block_time: transfer.blockTime,
-    signature: transfer.signature,
-    direction: transfer.direction,
-    mint: transfer.mint,
-    amount: transfer.amount,
-    decimals: transfer.decimals,
-    late: late ?? 'no',
-    decoder_version: decoderVersion,
+const ROW_MAKERS = mapRecordTypes(({ fields, computed = {} }) => {
+  const stored = Object.entries(fields).flatMap(([name, { column, toColumn }]) =>
+    column === null ? [] : [{ name, column, toColumn }],
+  )
+  const ofRecord = Object.entries(computed)
+  const isEvent = 'eventIndex' in fields
+  // A copy of an object with every column is faster than adding the columns one by one.
+  const names = [...stored.map(({ column }) => column), ...Object.keys(computed)]
+  const empty = Object.fromEntries(
+    [...names, ...(isEvent ? ['late'] : []), 'decoder_version'].map((name) => [name, null]),
+  )
+  return (record: WalletRecord, late: string, decoderVersion: number): Row => {
+    const values = record as unknown as Readonly<Record<string, never>> // by name of the field
+    const row: Record<string, unknown> = { ...empty }
+    for (const { name, column, toColumn } of stored) {
+      const value = values[name] as never // each is of its field's type
+      row[column] = toColumn ? toColumn(value) : value
+    }
+    for (const [column, compute] of ofRecord) row[column] = compute(record as never)
+    if (isEvent) row.late = late
+    row.decoder_version = decoderVersion
+    return row
   }
-}
-
-/** Row of table `sol_transfers`. */
-export function solTransferRow(
-  transfer: SolTransfer,
-  late: LateOrigin | null,
-  decoderVersion = DECODER_VERSION,
-): Row {
-  return {
-    slot: transfer.slot,
-    tx_index: transfer.txIndex,
-    wallet: transfer.wallet,
-    event_index: transfer.eventIndex,
-    block_time: transfer.blockTime,
-    signature: transfer.signature,
-    direction: transfer.direction,
-    lamports: transfer.lamports,
-    late: late ?? 'no',
-    decoder_version: decoderVersion,
-  }
-}
-
-/** Row of table `sol_balances`. */
-export function balanceRow(record: BalanceRecord, decoderVersion = DECODER_VERSION): Row {
-  return {
-    wallet: record.wallet,
-    slot: record.slot,
-    tx_index: record.txIndex,
-    block_time: record.blockTime,
-    lamports: record.lamports,
-    decoder_version: decoderVersion,
-  }
-}
-
-/** Row of table `undecoded`. */
-export function undecodedRow(record: Undecoded, decoderVersion = DECODER_VERSION): Row {
-  return {
-    slot: record.slot,
-    tx_index: record.txIndex,
-    wallet: record.wallet,
-    block_time: record.blockTime,
-    signature: record.signature,
-    program_id: record.programId,
-    reason: record.reason,
-    decoder_version: decoderVersion,
-  }
-}
+})
 
 /** Row of table `late_swaps`. */
 export function lateRow(swap: Swap, mark: LateMark): Row {
@@ -161,20 +76,6 @@ export function lateRow(swap: Swap, mark: LateMark): Row {
 /** Row of table `slot_gaps`. */
 export function gapRow(gap: { readonly fromSlot: number; readonly toSlot: number }): Row {
   return { to_slot: gap.toSlot, from_slot: gap.fromSlot }
-}
-
-/** Row of table `transactions`, for `insertTransactions`. */
-export function transactionRow(record: KeptTransaction, decoderVersion = DECODER_VERSION): Row {
-  const { buffer, byteOffset, length } = record.bytes
-  return {
-    slot: record.slot,
-    tx_index: record.txIndex,
-    block_time: record.blockTime,
-    signature: record.signature,
-    format: record.format,
-    base64: Buffer.from(buffer, byteOffset, length).toString('base64'),
-    decoder_version: decoderVersion,
-  }
 }
 
 /** Row of table `progress`: the newest slot of a partition that a worker has stored. */

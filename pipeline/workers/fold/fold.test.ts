@@ -28,15 +28,7 @@ import { aChain, type RecordChain } from '../../testing/a-chain.ts'
 import { TABLE_KEYS } from '../../testing/table-keys.ts'
 import { openTestStore, type TestStore, testDatabase } from '../../testing/test-store.ts'
 import { disposalRow, firstBuyRow, lotRow, metricsRow, positionRow } from './book-rows.ts'
-import {
-  balanceRow,
-  lateRow,
-  solTransferRow,
-  swapRow,
-  transactionRow,
-  transferRow,
-  undecodedRow,
-} from './event-rows.ts'
+import { lateRow, recordRow } from './event-rows.ts'
 import { type RunningBooks, startFold } from './fold.ts'
 import { readRefoldProgress, requestRefolds, waitUntilFolded } from './refold.ts'
 import { WalletCache } from './wallet-cache.ts'
@@ -108,16 +100,14 @@ function expectedDump(chain: RecordChain, isSalted = false): Dump {
   const records = recordsOf(chain)
   const events = eventsOf(chain)
   const rows: Record<Table, Row[]> = {
-    swaps: events.flatMap((e) => (e.kind === 'swap' ? [swapRow(e, null)] : [])),
-    transfers: events.flatMap((e) => (e.kind === 'token_transfer' ? [transferRow(e, null)] : [])),
-    sol_transfers: events.flatMap((e) =>
-      e.kind === 'sol_transfer' ? [solTransferRow(e, null)] : [],
-    ),
-    sol_balances: records.flatMap((r) => (r.kind === 'balance' ? [balanceRow(r)] : [])),
-    undecoded: records.flatMap((r) => (r.kind === 'undecoded' ? [undecodedRow(r)] : [])),
+    swaps: events.flatMap((e) => (e.kind === 'swap' ? [recordRow(e)] : [])),
+    transfers: events.flatMap((e) => (e.kind === 'token_transfer' ? [recordRow(e)] : [])),
+    sol_transfers: events.flatMap((e) => (e.kind === 'sol_transfer' ? [recordRow(e)] : [])),
+    sol_balances: records.flatMap((r) => (r.kind === 'balance' ? [recordRow(r)] : [])),
+    undecoded: records.flatMap((r) => (r.kind === 'undecoded' ? [recordRow(r)] : [])),
     transactions: records.flatMap((r) => {
       if (r.kind !== 'kept') return []
-      const { base64, ...row } = transactionRow(r)
+      const { base64, ...row } = recordRow(r)
       return [{ ...row, format: 'yellowstone', bytes: new TextDecoder().decode(r.bytes) }]
     }),
     lots: [],
@@ -737,7 +727,7 @@ test.serial('changed events lead to the books of the changed events', async (t) 
       t.deepEqual(await dump(store), expectedDump(chain))
       await fold.amend([1, 2, 3, 4, 5, 2], async (wallets) => {
         t.deepEqual(wallets, [1, 2, 3, 4, 5])
-        const rows = eventsOf(priced).flatMap((e) => (e.kind === 'swap' ? [swapRow(e, null)] : []))
+        const rows = eventsOf(priced).flatMap((e) => (e.kind === 'swap' ? [recordRow(e)] : []))
         await store.insert(
           'swaps',
           rows.map((row) => ({ ...row, version: 1 })),

@@ -9,7 +9,7 @@ import { insertSolPrices } from '../../store/tables/sol-prices.ts'
 import { findStoredTransactions, insertTransactions } from '../../store/tables/transactions.ts'
 import { EVENT_TABLES, findStoredKeys } from '../../store/tables/wallet-events.ts'
 import type { FoldPlan } from './book-loader.ts'
-import { type DecodedTable, decodedRow, lateRow, transactionRow } from './event-rows.ts'
+import { type DecodedTable, decodedRow, lateRow, recordRow } from './event-rows.ts'
 import type { LoggedRecord } from './flush.ts'
 import type { WalletAdditions, WalletBooks } from './wallet-books.ts'
 
@@ -181,6 +181,6 @@ function lateRows(records: readonly LoggedRecord[]): Row[] {
 function transactionRows(records: readonly LoggedRecord[]): Row[] {
   const rows: Row[] = []
   for (const { record, decoderVersion } of records)
-    if (record.kind === 'kept') rows.push(transactionRow(record, decoderVersion))
+    if (record.kind === 'kept') rows.push(recordRow(record, null, decoderVersion))
   return rows
 }
