@@ -62,7 +62,9 @@ const PROSE: readonly (readonly [file: RegExp, line: RegExp])[] = [
   [/\.md$/, /^\s*[^|\s]/],
 ]
 
-/** Finds lines of prose that are too long. Addresses do not count, because they cannot be wrapped. */
+/**
+ * Finds lines of prose that are too long. Addresses do not count, because they cannot be wrapped.
+ */
 function findLongLines(lines: readonly Line[]): string[] {
   return lines
     .filter(({ path, text }) => {

@@ -50,7 +50,8 @@ export function limitAccount({ concurrencyName, rate, atOnce }: AccountLimit): A
       const others = (underWay.get(account) ?? 1) - 1
       if (others === 0) underWay.delete(account)
       else underWay.set(account, others)
-      if (state.limitsPassed) await state.limitsPassed // a refusal by a limit comes before any other
+      // a refusal by a limit comes before any other
+      if (state.limitsPassed) await state.limitsPassed
     }
   }
 }

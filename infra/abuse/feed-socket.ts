@@ -109,7 +109,8 @@ export class FeedSocket {
   }
 
   #hear(text: string): void {
-    const message = JSON.parse(text) as { channel?: string; type?: string; code?: string } // the service's own
+    // the service's own
+    const message = JSON.parse(text) as { channel?: string; type?: string; code?: string }
     if (message.channel !== undefined) {
       this.trades++
       return

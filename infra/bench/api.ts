@@ -190,7 +190,8 @@ async function measureMix(service: Service, options: { seconds: number; rounds: 
   await bare.stop()
   const [ours, theirs] = [mediansOf(measured.ours), mediansOf(measured.theirs)]
   const atHalf = { ...turn, url: service.url, perSecond: ours.perSecond / 2 }
-  await arrivals({ ...atHalf, seconds: 3 }) // each connection above began with the first path again, so that few asked for the last
+  // each connection above began with the first path again, so that few asked for the last
+  await arrivals({ ...atHalf, seconds: 3 })
   const half = await arrivals(atHalf)
   if (half.failed > 0) throw new Error(`${half.failed} answers of the service failed`)
   const percent = (part: number, whole: number) => `${((100 * part) / whole).toFixed(0)}%`

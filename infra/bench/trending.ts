@@ -205,7 +205,8 @@ async function benchBacktests(store: Store, from: number): Promise<void> {
     const started = performance.now()
     const { document } = await runCommand(args, parts, () => {})
     const seconds = (performance.now() - started) / 1000
-    const told = document as { strategies: readonly { summary: { signals: number } }[] } // its own schema
+    // its own schema
+    const told = document as { strategies: readonly { summary: { signals: number } }[] }
     const signals = told.strategies.reduce((sum, { summary }) => sum + summary.signals, 0)
     printRow(name ?? 'all together', signals, seconds.toFixed(1))
   }

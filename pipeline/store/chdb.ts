@@ -109,7 +109,8 @@ const SESSION = [
 
 function loadChdb(): ChdbModule {
   try {
-    return createRequire(import.meta.url)('chdb/connection') as ChdbModule // documented by the package
+    // documented by the package
+    return createRequire(import.meta.url)('chdb/connection') as ChdbModule
   } catch (cause) {
     throw new ServiceError(
       'bad_config',

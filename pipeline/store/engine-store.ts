@@ -130,7 +130,8 @@ export function createEngineStore(engine: Engine): Store {
 function checkColumns(rows: readonly unknown[], columns: readonly string[]): void {
   const [first] = rows
   if (first === undefined) return
-  const missing = columns.filter((column) => !Object.hasOwn(first as object, column)) // JSON objects
+  // JSON objects
+  const missing = columns.filter((column) => !Object.hasOwn(first as object, column))
   if (missing.length > 0)
     throw new ServiceError(
       'unavailable',
