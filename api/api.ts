@@ -201,5 +201,5 @@ function urlOf(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
-/** Time for answers in flight and closing frames of the feed. The process has 10 s (rule J5). */
+/** Time for responses in flight and closing frames of the feed. The process has 10 s (rule J5). */
 const GRACE_MS = 3000

@@ -229,7 +229,7 @@ test('C7: the mean over matches of sells with bought lots, each match with the s
   const steps = [
     buy(0, 1000n, 2n),
     buy(100, 2n, 2n),
-    // 200 s and 100 s
+    // Matched with the lots bought at 0 s and 100 s: held for 200 s and 100 s.
     sell(200, 1001n, 3n),
   ]
   t.is(metrics(steps).behavior.avg_holding_time, 150)

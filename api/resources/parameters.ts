@@ -36,7 +36,7 @@ export function choice<const Word extends string>(words: readonly Word[], fallba
   return z.enum(words, { error }).default(fallback)
 }
 
-/** The `next_cursor` of an earlier answer as text, null if absent. `readCursor` decodes it. */
+/** The `next_cursor` of an earlier response as text, null if absent. `readCursor` decodes it. */
 export const cursorText = z
   .unknown()
   .transform((text, context): string | null => {

@@ -12,8 +12,8 @@ import { aPositionRow, aSwapRow, insertWallets, MINT, markStored } from '../test
 import { startApi, type TestApi } from '../testing/start-api.ts'
 
 /*
- * Whole answers of the endpoints of tokens and holdings (contract 4.1, 4.2). The newest stored slot
- * is 1000, with block time 1700001000.
+ * Whole responses of the endpoints of tokens and holdings (contract 4.1, 4.2). The newest stored
+ * slot is 1000, with block time 1700001000.
  */
 
 const JUP = 'JUPyiwrYJFskUPiHa7hkeR8VUtAeFoSYbKedZNsDvCN'

@@ -368,7 +368,7 @@ test('a connection ends with its token and with Pro, to the second by the wall c
   t.deepEqual(await unknown!.take(2), [{ type: 'pro_expired' }])
   t.deepEqual(await takeShort(prolonged!, 1), [`watchlist entered JUP ${T + 10}`])
   for (const client of [token, pro, unknown]) t.is(await client!.closed, 1008)
-  // Between two looks at the clock nothing is said any more, neither of a tick nor as an answer.
+  // Between two looks at the clock nothing is said any more, neither of a tick nor as a response.
   const asking = await service.connect('dashboard:asking')
   now = (T + 1000) * 1000 - 1
   atLook = () => {

@@ -42,7 +42,7 @@ export interface ViewBatch {
   readonly entries: readonly ViewEntry[]
 }
 
-/** What a view relay works with. */
+/** Dependencies of a view relay. */
 export interface ViewRelayDeps {
   readonly source: ViewSource
   readonly cursors: CursorCodec

@@ -23,7 +23,7 @@ export class FeedSocket {
   isClosed = false
   /** Texts of messages but trades. */
   text = ''
-  /** The answer to the handshake. */
+  /** The response to the handshake. */
   answers: CaseOutcome['answers'] = []
   #bytes: Buffer = Buffer.alloc(0)
   #isOpen = false

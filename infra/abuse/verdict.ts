@@ -7,8 +7,8 @@ const INTERNAL =
   /clickhouse|chdb|kafka|redis|DB::|Code: \d|\bSELECT\b|node:|node_modules|\/dist\/|\.[jt]s\b|\n\s+at |ECONN|EPIPE|TypeError|SyntaxError|undefined is/i
 
 /**
- * Faults of a case, in words; empty when it went as the contract says. No answer may contain one of
- * `secrets`.
+ * Faults of a case, in words; empty when it went as the contract says. No response may contain one
+ * of `secrets`.
  */
 export function judge(
   { act, expect, limitMs }: Pick<AbuseCase, 'act' | 'expect' | 'limitMs'>,
@@ -71,7 +71,7 @@ const ERRORS = new Set([
   ...['wallet_not_found', 'pro_required', 'rate_limited'],
 ])
 
-/** Checks of every answer (rules D1, D5). */
+/** Checks of every response (rules D1, D5). */
 export function judgeAnswer(
   { status, fields, body }: HttpAnswer,
   isHead: boolean,

@@ -18,7 +18,7 @@ interface Page {
   readonly next_cursor: string | null
 }
 
-/** Walks `GET /trades` to its end while swaps are stored; `ask` returns the body of an answer. */
+/** Walks `GET /trades` to its end while swaps are stored; `ask` returns the body of a response. */
 export async function walkTrades(ask: (path: string) => Promise<string>): Promise<WalkResult> {
   const started = performance.now()
   const newest = async () => {

@@ -43,7 +43,7 @@ export interface PoolWatchConfig {
   readonly xToken: string | null
 }
 
-/** What a pool watch uses. */
+/** Dependencies of a pool watch. */
 export interface PoolWatchDeps {
   /** Only `getMultipleAccounts` is called (rule J10). `stop` closes the client. */
   readonly rpc: AccountsRpc & { close(): void }

@@ -115,5 +115,5 @@ export interface RpcAccount {
   readonly data: Uint8Array
 }
 
-/** Most accounts of one `getMultipleAccounts` call. */
+/** Maximum number of accounts of one `getMultipleAccounts` call. */
 export const MAX_ACCOUNTS_PER_CALL = 100

@@ -61,7 +61,10 @@ export function walkHistory(
   return new Walk(options, rpc)
 }
 
-/** Most buffered transactions of all addresses together; exceeded only with very many addresses. */
+/**
+ * Maximum number of buffered transactions of all addresses together; exceeded only with very many
+ * addresses.
+ */
 const MAX_BUFFERED = 50_000
 const LARGEST_PAGE = 1000
 const SMALLEST_PAGE = 20

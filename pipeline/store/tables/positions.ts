@@ -74,7 +74,7 @@ export interface PageOf<T> {
   readonly total: number
 }
 
-/** The largest number of rows of an answer. A mint has at most one row per wallet. */
+/** The largest number of rows of a response. A mint has at most one row per wallet. */
 export const MOST_ROWS = 100_000
 
 /**

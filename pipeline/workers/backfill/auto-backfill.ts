@@ -31,7 +31,7 @@ export interface AutoBackfill {
   close(): Promise<void>
 }
 
-/** What automatic backfills need. */
+/** Dependencies of automatic backfills. */
 export interface AutoBackfillDeps {
   readonly store: Store
   readonly backfills: Backfills
@@ -129,7 +129,7 @@ class BackfillStarter {
     return (await readTrackedWallets(this.#deps.store)).map((_, at) => at + 1)
   }
 
-  /** Runs the open jobs. When some are running already, reads the open jobs again after them. */
+  /** Runs the open backfill jobs. If a run is in progress, schedules one more run after it. */
   #start(): void {
     if (!this.#hasBegun || this.#stopping.signal.aborted) return
     this.#isWanted = true

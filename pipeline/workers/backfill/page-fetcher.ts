@@ -11,13 +11,13 @@ import {
 } from './fetch-transaction.ts'
 import { mapConcurrently } from './map-concurrently.ts'
 
-/** What fetching pages needs. */
+/** Dependencies of fetching pages. */
 export interface PageFetcherDeps extends FetchDeps {
   readonly rpc: HistoryRpc
   readonly jobs: BackfillJobs
 }
 
-/** Most transactions of one wallet requested at a time. */
+/** Maximum number of transactions of one wallet requested at a time. */
 const REQUESTS_AT_ONCE = 32
 
 /** The token accounts of a wallet, kept in table `token_accounts`. */

@@ -29,7 +29,7 @@ export interface StrategyRunner {
   stop(): void
 }
 
-/** What signals need. */
+/** Dependencies of signals. */
 export interface StrategyRunnerDeps {
   readonly store: Store
   readonly strategies: readonly Strategy[]

@@ -20,7 +20,7 @@ export interface TrendingWorker {
   stop(): Promise<void>
 }
 
-/** What the worker needs. */
+/** Dependencies of the worker. */
 export interface TrendingDeps {
   readonly store: Store
   readonly logger: Logger
