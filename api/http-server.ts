@@ -180,7 +180,7 @@ function hasValidHost({ rawHeaders, headers, httpVersion }: IncomingMessage): bo
   const { host } = headers
   if (host === undefined) return httpVersion !== '1.1'
   let count = 0
-  // `headers` holds only the first of several.
+  // `headers` has only the first Host field, so repeated ones are counted in `rawHeaders`.
   for (let at = 0; at < rawHeaders.length; at += 2)
     if (rawHeaders[at]?.length === 4 && rawHeaders[at]?.toLowerCase() === 'host') count += 1
   return count === 1 && HOST.test(host)

@@ -206,7 +206,7 @@ export class ViewRelay {
       const after = { at, part, index }
       const frame = frameText(viewText(row, this.encode(after)))
       entries.push({ channel: row.channel, mint: row.mint, after, frame })
-      // Lets trades be sent in between.
+      // Yields to the event loop so that trades can be sent meanwhile.
       if (entries.length % RENDER_BATCH === 0) await nextTurn()
     }
     return entries

@@ -21,7 +21,7 @@ export class FeedSocket {
   pongs = 0
   closeCode: number | null = null
   isClosed = false
-  /** Texts of messages but trades. */
+  /** Concatenated text of all messages except trades. */
   text = ''
   /** The response to the handshake. */
   answers: CaseOutcome['answers'] = []

@@ -2,7 +2,7 @@ import type { AbuseCase } from './case.ts'
 import type { HttpAnswer } from './read-answers.ts'
 import type { CaseOutcome } from './wire.ts'
 
-/** Texts that would tell a stranger how the service is built. */
+/** Strings that would reveal internals of the service. */
 const INTERNAL =
   /clickhouse|chdb|kafka|redis|DB::|Code: \d|\bSELECT\b|node:|node_modules|\/dist\/|\.[jt]s\b|\n\s+at |ECONN|EPIPE|TypeError|SyntaxError|undefined is/i
 

@@ -113,7 +113,7 @@ async function measureIdle({ child }: ServiceProcess, seconds: number): Promise<
   return (cpuSeconds(pid) - cpu) / ((performance.now() - started) / 1000)
 }
 
-/** Sends requests over kept connections; rejects for any answer but 2xx. */
+/** Sends requests over keep-alive connections. Rejects for any response other than 2xx. */
 function createAsk(url: string, connections: number) {
   const agent = new Agent({ keepAlive: true, maxSockets: connections })
   return (

@@ -91,7 +91,7 @@ function startOptions(): string[] {
 interface Service {
   readonly url: string
   readonly key: string
-  /** Of all accounts. */
+  /** API keys of all accounts. */
   readonly keys: readonly string[]
   readonly seeded: string
   readonly process: ServiceProcess

@@ -39,7 +39,7 @@ export interface WalkOptions {
   readonly minContextSlot: number | null
   /** Transactions per chunk; default 1000. */
   readonly chunk?: number
-  /** Most transactions per request; default 1000. */
+  /** Maximum number of transactions per request; default 1000. */
   readonly page?: number
 }
 

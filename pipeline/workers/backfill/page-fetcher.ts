@@ -60,7 +60,7 @@ class AccountList {
   }
 }
 
-/** One step of a walk: the records of some whole slots, and the job as it stands behind them. */
+/** One page of a backfill: the records of some whole slots, and the job's state after them. */
 export interface BackfillPage {
   readonly records: WalletRecord[]
   readonly transactions: number
@@ -81,7 +81,7 @@ export interface PageFetcherOptions {
 
 /** Fetches a wallet's history page by page, newest slots first. */
 export class PageFetcher {
-  /** The job as it stands behind the last page. */
+  /** State of the job after the last page. */
   job: BackfillJob
   /** The oldest transaction listed so far; null when there was none. */
   oldest: SignatureInfo | null = null

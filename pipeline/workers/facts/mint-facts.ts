@@ -16,10 +16,7 @@ import { mintRow } from './mint-row.ts'
 
 /** The worker that fetches facts about traded tokens over RPC (rule J8). */
 export interface MintFactsWorker {
-  /**
-   * Adds tokens that somebody has swapped. Those without a row are requested soon. Never blocks or
-   * throws.
-   */
+  /** Adds mints of new swaps. Mints without a row are requested soon. Never blocks or throws. */
   note(mints: Iterable<Address>): void
   /** Stops, and resolves when nothing runs. The next start finds what was not requested. */
   stop(): Promise<void>

@@ -26,8 +26,9 @@ export interface TrendingDeps {
   readonly logger: Logger
   readonly metrics: TrendingMetrics
   /**
-   * Whether this process computes the watchlist: of several, the one that has partition 0 of the
-   * fold. Two processes may compute the same tick for a moment; they write the same rows.
+   * Whether this process computes the watchlist. Among several processes, it is the one that has
+   * partition 0 of the fold. Two processes may compute the same tick for a moment; they write the
+   * same rows.
    */
   readonly isMine: () => boolean
   readonly pools?: PoolSource | null
