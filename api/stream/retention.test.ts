@@ -7,7 +7,7 @@ import { aSwapRow, markStored } from '../testing/rows.ts'
 import { type FeedClient, fund, startFeed } from '../testing/start-feed.ts'
 
 /*
- * Who comes back after longer than FEED_RETENTION_HOURS (rule F4). A slot of these rows is a
+ * A client reconnects after more than FEED_RETENTION_HOURS (rule F4). A slot of these rows is a
  * second, so 24 hours are 86,400 slots.
  */
 

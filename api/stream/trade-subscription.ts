@@ -7,7 +7,7 @@ import type { ProtocolHandler, Transport } from './protocol-handler.ts'
 import type { Relay } from './relay.ts'
 import type { TradeHistory } from './trade-history.ts'
 
-/** What a subscription needs of its connection and of the feed. */
+/** Dependencies of a subscription: its connection and the feed. */
 export interface TradeSubscriptionDeps {
   readonly account: Account
   readonly transport: Transport

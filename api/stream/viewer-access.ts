@@ -30,7 +30,8 @@ export class ViewerAccess {
   }
 
   /**
-   * Shortly before Pro ends, reads whether it was prolonged. Without an answer it ends as known.
+   * Shortly before Pro ends, reads whether it was prolonged. If the read fails, the connection ends
+   * at the known time.
    */
   refreshPro(): void {
     const { viewer, now } = this.#deps
@@ -48,7 +49,8 @@ export class ViewerAccess {
   }
 
   /**
-   * Ends the connection if its token was revoked. Without an answer it stays until the next check.
+   * Ends the connection if its token was revoked. If the check fails, the connection stays open
+   * until the next check.
    */
   checkRevocation(): void {
     const { viewer, end } = this.#deps

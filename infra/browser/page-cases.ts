@@ -28,7 +28,7 @@ export interface PageCase {
   readonly isSample?: boolean
 }
 
-/** A valid address that is no token. */
+/** A valid address that is not a token. */
 const MINT = '1'.repeat(32)
 
 /** Every page that sends a request when it opens, or by a button. */
@@ -127,7 +127,7 @@ export interface FailureCase {
   readonly message: string
   /** Target of the link in the notice. */
   readonly link?: string
-  /** Whether the browser is offline meanwhile. */
+  /** Whether the browser is offline during the failure. */
   readonly isOffline?: boolean
 }
 

@@ -86,7 +86,9 @@ export class Deployed {
     }
   }
 
-  /** Starts everything that is down, and waits for the work in the background. */
+  /**
+   * Starts every part that is down. Resolves when all starts and background commands have ended.
+   */
   async settle(): Promise<void> {
     await Promise.all(this.#starting)
     for (const part of this.#options.parts)

@@ -22,9 +22,9 @@ const SEED = 5
 const START = 405_000_000
 /** Slots before the service's first. */
 const HISTORY = 80
-/** More than are fetched at once, so that some are not begun when others are done. */
+/** More wallets than are fetched concurrently, so that some backfills wait for others. */
 const WALLETS = 10
-/** A wallet that joins begins so many slots later. */
+/** Number of slots that pass after the wallet was added, before its history must be complete. */
 const JOIN_SLOTS = 40
 const PATIENCE_MS = 150_000
 

@@ -290,7 +290,7 @@ function keepsSecrets(t: ExecutionContext, process: ServiceProcess): void {
   t.notRegex(process.stderr(), /[1-9A-HJ-NP-Za-km-z]{32,}/)
 }
 
-/** Lines of stderr that are no log lines. */
+/** Lines of stderr that are not log lines. */
 function messages(process: ServiceProcess): string {
   const lines = process.stderr().split(/^/m)
   return lines.filter((line) => !isLogLine(line)).join('')
@@ -327,7 +327,10 @@ interface Refusal {
   readonly title: string
   readonly env: Readonly<Record<string, string>>
   readonly says: string
-  /** Whether it starts on the data of the first test; otherwise it starts without data. */
+  /**
+   * Whether the service starts on the data folder of the first test. Otherwise it has no data
+   * folder.
+   */
   readonly onStored?: boolean
 }
 

@@ -40,7 +40,7 @@ export interface DecodedSwap extends FlowSwap {
 export interface DecodedWallet {
   /** In instruction order. Within one instruction: sells before buys, each by mint address. */
   readonly swaps: readonly DecodedSwap[]
-  /** Lamports that a terminal or bot took beside the swaps (rule B13a). */
+  /** Lamports that a terminal or bot charged in addition to the swaps (rule B13a). */
   readonly terminalFee: bigint
   /** Signed base amounts by mint number that no swap explains, without NFTs (rule B12). */
   readonly transfers: readonly { readonly mint: number; readonly amount: bigint }[]

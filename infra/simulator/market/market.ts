@@ -35,7 +35,7 @@ export interface Market {
   truth(slot: number): SlotTruth
   /**
    * Transactions that name a key, in slots `from` down to `last`, newest first; includes slots
-   * without a block. Yields null now and then, so that the caller can give way to other work. Fast
+   * without a block. Yields null occasionally, so that the caller can give way to other work. Fast
    * for tracked wallets and their token accounts.
    */
   mentionsDown(keyId: string, from: number, last: number): Generator<TransactionMention | null>

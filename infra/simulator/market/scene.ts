@@ -22,7 +22,7 @@ export interface MarketScene {
   readonly random: Random
 }
 
-/** Some of Jito's tip accounts; a tip is no flow of a swap (rule B3). */
+/** Some of Jito's tip accounts; a tip is not a flow of a swap (rule B3). */
 const TIP_ACCOUNTS = [
   '96gYZGLnJYVFmbjzopPSU6QiEV5fGqZNyN9nmNhvrZU5',
   'HFqU5x63VTqvQss8hp11i4wVV8bD44PvwucfZ2bU7gRe',

@@ -6,8 +6,8 @@ type WithoutPlace<E> = E extends WalletEvent ? Omit<E, Place> : never
 
 /**
  * What a transaction is meant to do for one wallet: an event without its place. The maker of the
- * transaction writes it down; it is never read back from the transaction. Wallet 0 is a stranger.
- * Quantities and names follow rules B5 to B13a.
+ * transaction writes it down; it is never read back from the transaction. Wallet 0 is an untracked
+ * wallet. Quantities and names follow rules B5 to B13a.
  */
 export type Intent = WithoutPlace<WalletEvent>
 

@@ -51,7 +51,10 @@ export interface Coin {
    * base.
    */
   readonly life: CoinLife | null
-  /** Keys of accounts of the coin or its pool, by name; always the same. */
+  /**
+   * Returns the key of a named account of the coin or its pool. The same name always gives the same
+   * key.
+   */
   key(name: string): Key
 }
 

@@ -150,7 +150,7 @@ export function createBackfills(options: BackfillsOptions): Backfills {
   }
 }
 
-/** Runs the jobs of an operator's call, some wallets at a time. */
+/** Runs the jobs of an operator's call, a few wallets concurrently. */
 async function runAll(
   wallets: readonly number[],
   range: HistoryRange,

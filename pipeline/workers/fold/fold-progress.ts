@@ -47,7 +47,7 @@ export class FoldProgress {
     this.#stored = passed
   }
 
-  /** Drops what is in memory. Other processes may have stored more since. */
+  /** Clears the cached progress, because other processes may have stored newer progress. */
   forget(): void {
     this.#newest.clear()
     this.#stored = null
