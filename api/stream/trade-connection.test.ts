@@ -160,7 +160,7 @@ async function startClient(balance: number) {
   }
 }
 
-/** What connections write in one piece. */
+/** Parses the messages in the frames of one write. */
 function messagesOf(frames: Buffer): ServerMessage[] {
   const messages: ServerMessage[] = []
   for (let at = 0; at < frames.length; ) {

@@ -28,7 +28,7 @@ export interface FeedGap {
   readonly at: number
 }
 
-/** What the feed publishes. */
+/** An entry that the feed publishes: a trade or a gap. */
 export type FeedEntry = FeedTrade | FeedGap
 
 /**

@@ -10,7 +10,7 @@ export interface ViewerAccessDeps {
   end(reason: EndReason): void
 }
 
-/** How long a dashboard connection may last: as long as its token and Pro (rules E2, E6). */
+/** Limits a dashboard connection to the lifetime of its token and of Pro (rules E2, E6). */
 export class ViewerAccess {
   readonly #deps: ViewerAccessDeps
   /** Unix seconds. */
@@ -63,5 +63,5 @@ export class ViewerAccess {
   }
 }
 
-/** How long before the end of Pro it is read again. */
+/** Time before the end of Pro at which the subscription is read again. */
 const PRO_REFRESH_MS = 10_000

@@ -80,7 +80,8 @@ function readHistory({ slots, wallets, coins, perSlot }: Chain): WalletHistories
 }
 
 /**
- * What an attacker compares beside mint and side, and by how much amounts may differ with the salt.
+ * The fields that an attacker compares in addition to mint and side, and the tolerance of amounts
+ * with the salt.
  */
 interface Attack {
   /**

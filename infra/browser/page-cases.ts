@@ -13,9 +13,9 @@ export interface PageCase {
   readonly credential: 'none' | 'token' | 'key'
   /** Path of the request. */
   readonly path: string
-  /** What the page shows while it waits. */
+  /** Text that the page shows while it waits for the response. */
   readonly loading: string
-  /** How the text begins that the page shows after the response. */
+  /** Beginning of the text that the page shows after the response. */
   readonly loaded: string
   /** A response without items. Without it, the service responds: a new account has no data. */
   readonly emptyResponse?: object

@@ -13,7 +13,7 @@ import type { Query } from './compare.ts'
 import { STALLED_MS, within } from './patience.ts'
 import type { DeployedPart, ScriptStep } from './script.ts'
 
-/** What a deployed service consists of. */
+/** Parts of a deployed service, and how to start and query them. */
 export interface DeployedOptions {
   readonly simulator: Simulator
   readonly deployment: Deployment

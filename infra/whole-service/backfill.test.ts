@@ -177,7 +177,7 @@ async function run(t: ExecutionContext, kind: Deployment['kind']): Promise<void>
     simulator.wallets.map(() => firstTime),
   )
 
-  // What comes after the history on the log is stored after it.
+  // Records on the log after the history are stored after it.
   await service.advance(1)
   const chain = new TrueChain(simulator, START - HISTORY)
   chain.catchUp(WALLETS)

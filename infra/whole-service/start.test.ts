@@ -27,10 +27,7 @@ import {
   startProcess,
 } from './service-process.ts'
 
-/*
- * What `npm start` prints and leaves behind, and how it refuses faulty configurations (rules J1,
- * J2, J5).
- */
+/* Output and files of `npm start`, and its refusal of faulty configurations (rules J1, J2, J5). */
 
 const folder = mkdtempSync(join(tmpdir(), 'start-'))
 const truth = marketTruth(1, 26)

@@ -54,7 +54,7 @@ export interface DecodingTrace {
   readonly spans: readonly { readonly flows: Flows; readonly outcome: FlowOutcome['kind'] }[]
   /** Instructions outside the swap instructions that exchanged quote coins. */
   readonly conversions: readonly InstructionRange[]
-  /** What the whole transaction was, when no single instruction showed it. */
+  /** Classification of the whole transaction, when no single instruction determines it. */
   readonly whole: 'swap' | 'conversion' | null
   /** Lamports sent onto accounts that the transaction created; they do not count as sent. */
   readonly ontoCreated: bigint

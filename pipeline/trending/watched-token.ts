@@ -76,7 +76,7 @@ export interface WatchedToken {
   readonly nearEvict: boolean
 }
 
-/** How a tick changed a token. */
+/** Kinds of changes of a token at a tick. */
 export type WatchEvent = 'entered' | 'changed' | 'left'
 
 /** A change of one token at a tick: a row of table `watchlist`. */

@@ -31,7 +31,7 @@ export interface Market {
   readonly signatures: Signatures
   /** The block of a slot that has one. */
   block(slot: number): Block
-  /** What the transactions of a slot mean for the tracked wallets. */
+  /** The records that a decoder must find in a slot. */
   truth(slot: number): SlotTruth
   /**
    * Transactions that name a key, in slots `from` down to `last`, newest first; includes slots

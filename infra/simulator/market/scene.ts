@@ -12,7 +12,7 @@ export interface MarketAction {
   readonly intents: readonly Intent[]
 }
 
-/** What an action can use when it is performed. */
+/** Context of an action: everything it may use when it is performed. */
 export interface MarketScene {
   readonly universe: Universe
   readonly ledger: DeskLedger

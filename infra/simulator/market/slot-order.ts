@@ -6,7 +6,7 @@ import type { MarketAction } from './scene.ts'
 
 /**
  * Who makes a transaction, as a number: `desk.index * scales + scale.index`, or `-1 - n` for the
- * n-th stranger of the slot.
+ * n-th untracked wallet of the slot.
  */
 export type MakerCode = number
 
@@ -19,7 +19,7 @@ export interface SlotOrder {
   codeOf(desk: Desk, scale: Scale): MakerCode
   /** The desk of a maker; undefined for an untracked wallet. */
   deskOf(code: MakerCode): Desk | undefined
-  /** What a desk does in a slot on one scale, in order. */
+  /** Actions of a desk in a slot on one scale, in order. */
   actionsOf(code: MakerCode, slot: number): readonly MarketAction[]
 }
 

@@ -32,13 +32,13 @@ export interface PlacedSlot {
   readonly balances: Balances
 }
 
-/** What the transactions of a market are made of. */
+/** Parts from which the transactions of a market are created. */
 interface Sources {
   readonly scales: readonly Scale[]
   readonly episodes: Episodes
   readonly order: SlotOrder
   readonly signatures: Signatures
-  /** The n-th stranger's action in a slot. */
+  /** The action of the n-th untracked wallet in a slot. */
   strangerOf(slot: number, n: number): MarketAction
   blockhashOf(slot: number): Buffer
 }

@@ -83,7 +83,7 @@ export interface Wallet {
   readonly key: Key
   /** Ed25519 seed, by which the wallet can sign. */
   readonly secret: Uint8Array
-  /** What the wallet holds between episodes. */
+  /** Balance of the wallet between episodes. */
   readonly baseLamports: bigint
   readonly baseUsdc: bigint
 }

@@ -22,7 +22,7 @@ import { mapConcurrently } from './map-concurrently.ts'
 import { type BackfillJobDeps, runBackfillJob } from './run-backfill-job.ts'
 import { createSlotTimes } from './slot-times.ts'
 
-/** How backfills are set up. */
+/** Options of backfills. */
 export interface BackfillsOptions {
   readonly store: Store
   readonly log: EventLog

@@ -10,7 +10,9 @@ export interface FoldStatus {
   readonly blockTime: number | null
 }
 
-/** How far each partition is stored: table `progress`, and what this process added to it. */
+/**
+ * Storage progress of each partition: table `progress`, and the markers that this process added.
+ */
 export class FoldProgress {
   readonly #store: Store
   readonly #log: EventLog

@@ -13,7 +13,7 @@ import { type DecodedTable, decodedRow, lateRow, recordRow } from './event-rows.
 import type { LoggedRecord } from './flush.ts'
 import type { WalletAdditions, WalletBooks } from './wallet-books.ts'
 
-/** What `storeRecords` stores. */
+/** Records that `storeRecords` stores. */
 export interface RecordsToStore {
   readonly records: readonly LoggedRecord[]
   readonly refolds: readonly RefoldRequest[]
