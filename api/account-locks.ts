@@ -9,7 +9,7 @@ export interface AccountLocks {
   withLock<T>(account: string, task: (lock: HeldLock) => Promise<T>): Promise<T>
 }
 
-/** A held lock. */
+/** A lock that this process holds. */
 export interface HeldLock {
   /** Call right before a write. Throws `unavailable` if another process may hold the lock now. */
   requireHeld(): void

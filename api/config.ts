@@ -103,13 +103,13 @@ function readContact(text: string): string | undefined {
 export interface AccountLimits {
   /** Requests per minute with the account's API key. */
   readonly requestsPerMinute: number
-  /** Requests with its key at the same time in one process. */
+  /** Concurrent requests with the account's API key in one process. */
   readonly concurrentRequests: number
   /** Store queries for its responses and feed pages at the same time in one process; more wait. */
   readonly storeReads: number
   /** Requests per minute with dashboard tokens of the account's wallet. */
   readonly dashboardRequestsPerMinute: number
-  /** Requests with dashboard tokens of its wallet at the same time in one process. */
+  /** Concurrent requests with dashboard tokens of the account's wallet in one process. */
   readonly dashboardConcurrentRequests: number
 }
 

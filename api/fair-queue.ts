@@ -136,7 +136,7 @@ export class FairQueue {
 }
 
 interface Task {
-  /** Whether it needs no slot: it is stale, or was started for another account. */
+  /** Whether the work needs no slot: it is stale, or was already started for another account. */
   isOver(): boolean
   /** Runs the work, once. Never rejects. */
   begin(): Promise<void>

@@ -113,7 +113,7 @@ export class MarkerCache<V> {
 
 interface Entry<V> {
   readonly value: Promise<V>
-  /** The value; undefined until it is computed. */
+  /** The cached value; undefined until it is computed. */
   made: V | undefined
   readonly madeAt: number
   /** 0 until the value is computed. */

@@ -7,7 +7,7 @@ import { hashApiKey } from './api-key.ts'
 import { createKeyCache, type KeyLookUp } from './key-cache.ts'
 import type { KeyUses } from './key-uses.ts'
 
-/** API keys, as the middleware uses them. */
+/** Validates API keys for the middleware. */
 export interface AccountKeys {
   /** Finds the account of a key through the cache, and records the use. */
   readonly keys: Pick<KeyLookUp, 'accountOf'>

@@ -21,7 +21,7 @@ interface Entry extends CountedEvent {
 export class EventCounts {
   readonly #limit: number
   readonly #newId: () => number
-  /** By wallet, kind and hour; then by network. */
+  /** Counts by wallet, kind and hour, then by network. */
   readonly #hours = new Map<string, { hour: number; networks: Map<string, Entry> }>()
   #size = 0
 

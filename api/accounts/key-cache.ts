@@ -31,7 +31,7 @@ export interface FailureBudget {
   count(): Promise<void>
 }
 
-/** Options of a key cache, in addition to those of its look-ups. */
+/** Options of a key cache. */
 export interface KeyCacheOptions {
   readonly ttlMs?: number
   readonly size?: number

@@ -67,7 +67,7 @@ export async function readUnredeemed(
 export interface Candidate extends Deposit {
   readonly finalized: number
   readonly isRedeemed: boolean
-  /** The account and purpose that it was assigned to before; null if it was not. */
+  /** The account and purpose that the deposit was assigned to before; null if none. */
   readonly given: { readonly account: string; readonly as: Purpose } | null
 }
 
@@ -118,7 +118,7 @@ export async function insertAssignment(
 
 /** Why a deposit has not been redeemed yet. */
 export type UnmatchedReason =
-  /** Its transaction could not be decoded. */
+  /** The deposit's transaction could not be decoded. */
   | 'unreadable'
   /** Seen on the stream, but not in finalized history: too recent, or dropped by a fork. */
   | 'not_finalized'
@@ -130,7 +130,7 @@ export type UnmatchedReason =
   | 'no_plan'
   /** The wallet that paid has no account. */
   | 'no_account'
-  /** The customer has not asked for a check since. */
+  /** The customer has not requested a payment check since the deposit. */
   | 'not_checked'
 
 export interface UnmatchedDeposit {

@@ -7,9 +7,9 @@ import { REDEEMED_FOR_PRO } from './subscriptions.ts'
  * store.
  */
 export interface TwiceRedeemed {
-  /** Its idempotency key, `deposit:<signature>:<wallet that paid>:<pro|credits>`. */
+  /** Idempotency key of the redemption, `deposit:<signature>:<wallet that paid>:<pro|credits>`. */
   readonly key: string
-  /** Accounts that it was redeemed for, one per redemption, in ASCII order. */
+  /** Accounts that the deposit was redeemed for, one per redemption, in ASCII order. */
   readonly accounts: readonly string[]
 }
 

@@ -86,7 +86,7 @@ export class FeedConnection {
 
   #onMessage(data: Buffer): void {
     this.#lastReceived = Date.now()
-    // The service sends by these schemas.
+    // The cast is safe: the service sends messages by these schemas.
     this.#buffer.push(JSON.parse(data.toString()) as ServerMessage)
     if (this.#buffer.length > MAX_BUFFERED) this.#socket.pause()
     this.#wake()

@@ -47,7 +47,7 @@ export interface FollowOptions extends ConnectOptions {
 
 /** Options of `followViews`. */
 export interface FollowViewsOptions extends ConnectOptions {
-  /** Both by default. */
+  /** Channels to follow; default: all. */
   readonly channels?: readonly ViewChannel[]
 }
 
@@ -56,7 +56,7 @@ interface ConnectOptions {
   readonly mints?: readonly string[]
   /** Position to start after: an `id`, or `head` of `trades()`. By default: now. */
   readonly after?: string
-  /** Aborting it ends the iteration. */
+  /** Ends the iteration when aborted. */
   readonly signal?: AbortSignal
   /** Called with connects, disconnects and messages such as `balance_low`. */
   readonly onNotice?: (notice: Notice) => void

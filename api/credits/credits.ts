@@ -110,7 +110,7 @@ export class Credits {
       if (this.#failing) this.#logger.info('usage is rolled up again')
       this.#failing = false
     } catch (err) {
-      // Usage waits in the meter; metered calls go on while there is room (rule K5).
+      // Usage stays in the meter; charges continue until its stream is full (rule K5).
       if (!this.#failing) this.#logger.warn({ err }, 'usage could not be rolled up; will retry')
       this.#failing = true
     }

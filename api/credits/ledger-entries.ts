@@ -58,7 +58,7 @@ export interface TopUp {
   /** USDT in raw units. */
   readonly amount: bigint
   readonly credits: number
-  /** When it was credited, in unix seconds. */
+  /** Time of the entry, in unix seconds. */
   readonly createdAt: number
 }
 

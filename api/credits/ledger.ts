@@ -146,7 +146,8 @@ export class Ledger {
         ({ account, entries }) => entries !== totals.get(account)?.entries,
       )
       if (behind.length === 0) return { metered, totals }
-      // Granted just now, or by a process that ended before it updated the meter.
+      // These credits were granted just now, or by a process that ended before it updated the
+      // meter.
       for (const { account } of behind) await this.load(account)
     }
     throw outpaced()

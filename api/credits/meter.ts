@@ -94,7 +94,7 @@ export interface LedgerSnapshot extends StreamPosition {
   /** Sum and number of the entries that are not usage. The number tells which snapshot is newer. */
   readonly funded: number
   readonly entries: number
-  /** Usage rolled up so far. */
+  /** Credits that were used and rolled up into the ledger. */
   readonly used: number
 }
 

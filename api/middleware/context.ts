@@ -3,7 +3,7 @@ import type { Session } from '../auth/session.ts'
 
 /** State of a request, which the middleware fills in. */
 export interface RequestState {
-  /** Generated here, never taken from the client; the idempotency key of the charge. */
+  /** Id of the request, never taken from the client. It is the idempotency key of the charge. */
   requestId: string
   /** The declared path of the resource. */
   resource?: string

@@ -10,11 +10,11 @@ import { send } from './send.ts'
 export interface Page {
   readonly path: string
   readonly type: string
-  /** Its label in metrics; default: its path. */
+  /** Label of the page in metrics; default: its path. */
   readonly name?: string
-  /** Returns its Content-Security-Policy, for each response; default: `PAGE_POLICY`. */
+  /** Returns the page's Content-Security-Policy, for each response; default: `PAGE_POLICY`. */
   readonly policy?: () => string
-  /** Its `Cache-Control`; default: cached for five minutes. */
+  /** `Cache-Control` of the page; default: cached for five minutes. */
   readonly caching?: string
   /**
    * Rendered for each response, because it depends on the time. Default: rendered once, at the

@@ -178,7 +178,7 @@ export class OpenPositions {
       [...before.values()].filter((token) => token !== undefined),
       [...before.keys()].flatMap((mint) => this.#byMint.get(mint) ?? []),
     )
-    // Last, because the lists had these rows until now.
+    // Rows are freed last, because the lists referred to them until now.
     for (const place of removed) this.#table.remove(place)
   }
 

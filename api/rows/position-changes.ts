@@ -40,7 +40,7 @@ export class PositionChanges {
   #reportedBefore = new Map<string, string>()
   #generationAt = 0
   #isBurst = false
-  /** Whether `refresh` was called since the last marker; else nothing is read ahead. */
+  /** Whether `refresh` was called since the last marker. If not, changes are not prefetched. */
   #isAsked = false
   #unsettled = new Map<string, PositionVersion>()
 

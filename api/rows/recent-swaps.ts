@@ -51,7 +51,7 @@ export class RecentSwaps {
   readonly #lookBack = new LookbackWindow()
   #followedAt = 0
   #notBefore = Number.NEGATIVE_INFINITY
-  /** Whether `page` was called since the last marker; else nothing is read ahead. */
+  /** Whether `page` was called since the last marker. If not, swaps are not prefetched. */
   #isAsked = false
   #refreshing: Promise<void> | null = null
 

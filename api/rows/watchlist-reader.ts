@@ -9,7 +9,7 @@ import {
 /** The watchlist as of a tick; `at` is null before the first tick. */
 export interface Watchlist {
   readonly at: number | null
-  /** By conviction descending, then mint. */
+  /** Rows ordered by conviction descending, then mint. */
   readonly rows: readonly WatchlistRow[]
 }
 
@@ -18,7 +18,7 @@ export type WatchlistReader = () => Promise<Watchlist>
 
 /** Shortest time between two reads of the newest tick. */
 const FRESH_MS = 500
-/** Beyond this distance the whole list is read instead of its changes. */
+/** If the cached tick is older than this, the whole list is read instead of its changes. */
 const MOST_BEHIND_SECONDS = 600
 
 /**

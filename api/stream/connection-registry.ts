@@ -15,10 +15,10 @@ export interface EndableConnection {
 export class ConnectionRegistry<Connection extends EndableConnection> {
   readonly #channel: AccountChannel
   readonly #limit: number
-  /** Active connections: those that were not ended. */
+  /** Connections that were not ended. */
   readonly #active = new Set<Connection>()
   readonly #activeByAccount = new Map<Account, Set<Connection>>()
-  /** Connections whose socket is open, by the name under which other processes know them. */
+  /** Connections whose socket is open, by their id in the channel. */
   readonly #registered = new Map<string, RegisteredConnection<Connection>>()
 
   /** `limit`: how many connections an account may have. */

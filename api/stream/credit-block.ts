@@ -124,7 +124,9 @@ export class CreditBlock {
       this.renew()
   }
 
-  /** Books spent credits and returns the rest. Resolves when that is done or was given up. */
+  /**
+   * Charges the spent credits and releases the rest. Resolves when that succeeded or retries ended.
+   */
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing

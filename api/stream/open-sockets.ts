@@ -2,7 +2,7 @@ import type { WebSocket } from 'ws'
 import type { EndReason } from './protocol-handler.ts'
 import type { FeedMetrics } from './telemetry.ts'
 
-/** A connection as its socket drives it. */
+/** Callbacks of a connection that its socket calls. */
 export interface SocketHandler {
   /** Handles a message; `text` is null for a binary one. */
   receive(text: string | null, bytes: number): void
@@ -10,7 +10,7 @@ export interface SocketHandler {
   onPong(): void
 }
 
-/** A socket that was added and waits for its connection. */
+/** An open socket whose connection is not attached yet. */
 export interface OpenSocket {
   /** Records why the service ended the connection, for the metric. */
   setEndReason(reason: EndReason): void

@@ -8,7 +8,7 @@ import {
 } from './messages.ts'
 import { type ClientMessage, MAX_MESSAGE_BYTES, type Subscribe } from './protocol.ts'
 
-/** The socket of one client, as a connection uses it. */
+/** Writes to the socket of one client. */
 export interface Transport {
   /** Queues whole frames. `sent` is called once they have left this process. */
   write(frames: Buffer, sent?: () => void): void

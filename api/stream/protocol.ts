@@ -15,9 +15,9 @@ export type ClientMessage<Position> =
 export interface Subscribe<Position> {
   readonly kind: 'subscribe'
   readonly channels: Channel[]
-  /** Aliases, each once; null for every wallet. */
+  /** Distinct wallet aliases; null for all wallets. */
   readonly wallets: string[] | null
-  /** Addresses, each once; null for every token. */
+  /** Distinct mint addresses; null for all tokens. */
   readonly mints: string[] | null
   /** The position to resume after; null: from now on. */
   readonly after: Position | null
@@ -118,12 +118,12 @@ export function viewText({ channel, event, render }: ViewRow, id: string): strin
   return `{"channel":"${channel}","id":"${id}",${attributes}"data":${render()}}`
 }
 
-/** Text of a gap message; what follows it starts after the cursor `oldest`. */
+/** Text of a gap message. The trades after the gap start after the cursor `oldest`. */
 export function gapText(oldest: string): string {
   return `{"type":"gap","oldest":"${oldest}"}`
 }
 
-/** Looser than the schemas of `messages.ts`, so that each fault has its own code. */
+/** Accepts more than the schemas of `messages.ts`, so that each fault gets a specific code. */
 const Message = z.looseObject({
   action: z.enum(['subscribe', 'unsubscribe', 'ping']),
   channels: z.unknown().optional(),

@@ -15,7 +15,7 @@ export interface TradeConnectionDeps
   > {
   readonly limit: MessageLimit
   isTracked(wallet: number): boolean
-  /** Creates the reserve from which the connection pays; it calls `hooks`. */
+  /** Creates the credit block that the connection spends from. The block calls `hooks`. */
   creditBlock(hooks: BlockHooks): CreditBlock
   /** Called with the number of trades just sent. */
   onSent(trades: number): void
@@ -85,7 +85,7 @@ export class TradeConnection {
     return this.#credits.credits
   }
 
-  /** Delivers what the relay has just published and put into its window. */
+  /** Delivers the trades that the relay has just published. */
   deliver(batch: TradeBatch): void {
     const { filter, isLive } = this.#subscription
     if (!this.#protocol.isOpen || filter === null) return
@@ -171,7 +171,7 @@ export class TradeConnection {
     else this.#subscription.resume()
   }
 
-  /** Takes credits for a batch at once, unless `balance_low` is due within it. */
+  /** Spends the credits for a whole batch, unless `balance_low` is due within the batch. */
   #takeCredits(credits: number): boolean {
     const isDue = this.#lowBalance !== null && this.#credits.balance - credits <= this.#lowBalance
     return !isDue && this.#credits.takeAll(credits)

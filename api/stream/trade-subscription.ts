@@ -13,7 +13,7 @@ export interface TradeSubscriptionDeps {
   readonly transport: Transport
   readonly relay: Relay
   readonly history: Pick<TradeHistory, 'hasMore' | 'page'>
-  /** Calls back once, after the pause before storage is asked again; 200 ms by default. */
+  /** Schedules a retry of a failed read of storage; default: after 200 ms. */
   readonly scheduleRetry?: ((run: () => void) => void) | undefined
   readonly protocol: Pick<ProtocolHandler<FeedPosition>, 'isOpen' | 'isSlow' | 'end'>
   /** Pays for one trade; false when no credit is at hand. */
@@ -84,7 +84,10 @@ export class TradeSubscription {
     this.#restart(null, null)
   }
 
-  /** Goes back from live to a position whose next trade could not be paid, until `resume`. */
+  /**
+   * Returns from live to catching up at `position`, whose next trade could not be paid, until
+   * `resume`.
+   */
   waitForCredits(position: FeedPosition): void {
     this.#position = position
     this.#waitsFor = 'credits'
@@ -122,7 +125,7 @@ export class TradeSubscription {
       }
       const isDone = this.#send(catchUpSteps(relay, this.#position, this.#filter), WINDOW_LIMITS)
       if (!isDone) return
-      // A position ahead of this relay: `onPublished` continues.
+      // The position is ahead of this relay, so `onPublished` continues later.
       if (this.#waitsFor !== null || !isPassed(relay, this.#position)) return
       this.#position = null
       this.#mustKeepUp = true

@@ -15,7 +15,7 @@ export interface FeedTrade {
   readonly data: string
   /** The position of a client that has had everything published before this entry. */
   readonly before: FeedPosition
-  /** When it was published, in milliseconds of the relay's clock. */
+  /** Time of publication, in milliseconds of the relay's clock. */
   readonly at: number
 }
 
@@ -135,7 +135,7 @@ export class TradeWindow {
     this.#evictLate(now)
     if (last === null) return null
     if (compareEventKeys(last.key, this.#floor) > 0) this.#floor = last.key
-    // Copying costs as much as there are entries, so it is done rarely.
+    // Copying costs time in proportion to the entries, so it is done rarely.
     if (this.#start > 64 && this.#start * 4 > this.#entries.length) {
       this.#entries = this.#entries.slice(this.#start)
       this.#start = 0

@@ -23,7 +23,7 @@ export interface ViewConnectionDeps {
   onSent(messages: number): void
   /** Called once, when the service ends the connection. */
   onEnd(reason: EndReason): void
-  /** The pause before storage is asked again; 200 ms by default. */
+  /** The pause before a failed read of storage is retried; default: 200 ms. */
   readonly pause?: () => Promise<unknown>
 }
 
@@ -201,7 +201,7 @@ export class ViewConnection {
       this.#position = startOfSnapshot(relay.newest)
     const position = this.#position
     if (position === null || relay.isReached(position)) return null
-    // Another process was ahead of this one: `deliver` continues when the tick comes.
+    // The client's position is ahead of this process. `deliver` continues at that tick.
     return position.at > (relay.newest ?? 0) ? null : position
   }
 

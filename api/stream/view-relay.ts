@@ -225,7 +225,7 @@ const RELAY_READER: ViewReader = { wallet: '', isStale: () => false }
 interface CachedRead {
   /** Null: every reader was stale when its turn came. */
   readonly entries: Promise<readonly ViewEntry[] | null>
-  /** The clients that wait for it; null once it is read. */
+  /** The clients that wait for the page; null once it is read. */
   readers: ViewReader[] | null
 }
 

@@ -1,6 +1,6 @@
 import type { BatchHandler, ConsumeOptions, EventLog, LogBatch } from '../../pipeline/log/log.ts'
 
-/** Returns an empty log. The test hands its batches over. */
+/** Returns an empty log whose batches the test delivers. */
 export function handLog(partitions = 1) {
   let handler: BatchHandler = async () => {}
   const next = Array.from({ length: partitions }, () => 0)

@@ -36,7 +36,7 @@ export interface Exchange {
   readonly via: 'http'
   /** Text is sent as Latin-1, one byte per character; a number is a pause in milliseconds. */
   readonly pieces: readonly (string | number)[]
-  /** The client closes its half after the last piece. */
+  /** Whether the client half-closes the connection after the last piece. */
   readonly endsAfter?: boolean
   /** The case ends when the server closes the connection, not with the last response. */
   readonly waitsForClose?: boolean
@@ -54,7 +54,7 @@ export type FeedStep =
   /** Raw bytes instead of a frame, as Latin-1. */
   | { readonly bytes: string }
   | { readonly pauseMs: number }
-  /** The client closes its half, or resets the connection. */
+  /** The client half-closes or resets the connection. */
   | { readonly cut: 'end' | 'reset' }
 
 /** A WebSocket frame (RFC 6455 section 5.2), in which any field may be wrong. */

@@ -109,7 +109,7 @@ export class FeedSocket {
   }
 
   #hear(text: string): void {
-    // the service's own
+    // The cast is safe: the service sent the message.
     const message = JSON.parse(text) as { channel?: string; type?: string; code?: string }
     if (message.channel !== undefined) {
       this.trades++

@@ -17,7 +17,7 @@ export interface Result {
   readonly faults: readonly string[]
   readonly serverErrors: number
   readonly ms: number
-  /** A line that repeats it, or the figures of a burst. */
+  /** Command that repeats the case, or the figures of a burst. */
   readonly note: string
 }
 

@@ -17,13 +17,13 @@ import { type Endpoint, endpointOf } from './wire.ts'
 export interface AttackedService {
   readonly url: string
   readonly target: Endpoint
-  /** URL of its metrics; null: unknown. */
+  /** URL of the service's metrics; null if unknown. */
   readonly metricsUrl: string | null
   /** Attacking accounts, each with its own key and used by one connection at a time. */
   readonly attackers: readonly Placeholders[]
   /** The key of the harmless customer. */
   readonly customerKey: string
-  /** Its process and the processes that it works with; empty when it runs elsewhere. */
+  /** Ids of the service's process and its servers; empty when it runs on another machine. */
   readonly pids: readonly number[]
   /**
    * A loopback client address that no case has used; null when the service is elsewhere, and all
@@ -32,7 +32,7 @@ export interface AttackedService {
   address(): string | null
   /** Makes the service collect all garbage, so that what is left is in use. */
   collectGarbage(): Promise<void>
-  /** Stops it as an operator does; null when it is not ours to stop. */
+  /** Stops the service with SIGTERM. Null when the service was not started by this run. */
   stop(): Promise<{ readonly code: number | string; readonly ms: number } | null>
   remove(): Promise<void>
 }

@@ -72,7 +72,7 @@ export async function run(args: readonly string[]): Promise<void> {
   }
 }
 
-/** Customers who have paid and all check at once. */
+/** Number of customers who have paid and check concurrently. */
 const CROWD = 400
 
 async function measure(
@@ -98,7 +98,7 @@ async function measure(
   await Promise.all(Array.from({ length: clients }, client))
   const wall = (performance.now() - started) / 1000
   const each = ((cpuSeconds(pid) - cpu - idle * wall) * 1000) / took.length
-  // With few requests, their CPU cannot be told from that of the idle service.
+  // With few requests, their CPU time cannot be distinguished from that of the idle service.
   const cost = took.length < 50 ? '' : each.toFixed(2)
   const quantiles = percentiles(took, 0.5, 0.99).map((ms) => ms.toFixed(1))
   printRow(what, (took.length / wall).toFixed(0), ...quantiles, cost)

@@ -74,7 +74,7 @@ export async function run(args: readonly string[]): Promise<void> {
 }
 
 const MOST_WALKED = 200_000
-/** Limits so high that no client reaches them, at the cost of real ones. */
+/** Limits that no client reaches. They cost as much CPU as real limits. */
 const HIGH_LIMITS = {
   RATE_LIMIT_PER_MINUTE: '10000000',
   ACCOUNT_RATE_LIMIT_PER_MINUTE: '10000000',
@@ -190,7 +190,7 @@ async function measureMix(service: Service, options: { seconds: number; rounds: 
   await bare.stop()
   const [ours, theirs] = [mediansOf(measured.ours), mediansOf(measured.theirs)]
   const atHalf = { ...turn, url: service.url, perSecond: ours.perSecond / 2 }
-  // each connection above began with the first path again, so that few asked for the last
+  // Each connection above started with the first path, so few of them requested the last paths.
   await arrivals({ ...atHalf, seconds: 3 })
   const half = await arrivals(atHalf)
   if (half.failed > 0) throw new Error(`${half.failed} answers of the service failed`)

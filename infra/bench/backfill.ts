@@ -193,7 +193,7 @@ async function backfill(source: Source, limits: Limits, folder: string, bodies: 
   return { calls: bodies.length, seconds, rssMiB, ...progress }
 }
 
-/** The same calls in order, as many at once, for as long. */
+/** Repeats the recorded calls in order, with the same concurrency and for the same time. */
 async function replay(source: Source, limits: Limits, bodies: readonly string[]): Promise<Turn> {
   let next = 0
   const began = performance.now()

@@ -71,12 +71,12 @@ function ours(wallets: Wallets): (update: SubscribeUpdateTransaction) => void {
 function theirs(parser: DexParser): (update: SubscribeUpdateTransaction) => void {
   return (update) => {
     const tx = { ...update.transaction, slot: Number(update.slot), blockTime: 1_700_000_000 }
-    // its types describe RPC responses alone
+    // The cast is safe: the package declares types only for RPC responses.
     parser.parseAll(tx as unknown as Parameters<DexParser['parseAll']>[0])
   }
 }
 
-/** The given wallets, and strangers up to `count`. */
+/** The given wallets, and unknown wallets up to `count`. */
 function withStrangers(some: readonly Address[], count: number): Wallets {
   const strangers = Array.from({ length: count - some.length }, (_, i) => {
     const key = Buffer.alloc(32, 1)

@@ -96,7 +96,7 @@ async function serve(size: { slots: number; perSlot: number }): Promise<void> {
     replaySlots: size.slots * 2,
   })
   simulator.advance(size.slots)
-  // Called once to check that it answers; a run without trouble fetches nothing.
+  // Ingest calls this RPC server once at start. A run without faults fetches nothing else.
   const rpc = createServer((_, response) => response.end('{"jsonrpc":"2.0","id":1,"result":1}'))
   await once(rpc.listen(0, '127.0.0.1'), 'listening')
   const rpcUrl = `http://127.0.0.1:${(rpc.address() as AddressInfo).port}`
@@ -146,7 +146,7 @@ function requestOf(source: Source) {
   })
 }
 
-/** The client as its README shows it: decodes and counts every update. */
+/** The package's client, used as in its README. It decodes and counts every update. */
 async function receive(source: Source): Promise<Turn> {
   // The package's types describe its CommonJS build, where the class is the `default` of the
   // namespace; Node loads its ES build.
@@ -207,7 +207,7 @@ async function ingest(source: Source): Promise<Turn> {
   return turn
 }
 
-/** The figures of a turn whose meter was started at its beginning. */
+/** Figures of one round, from a meter started at the beginning of the round. */
 function turnOf(meter: ReturnType<typeof startMeter>, transactions: number): Turn {
   const { seconds, cpuSeconds } = meter()
   const cpuUs = (cpuSeconds * 1e6) / transactions

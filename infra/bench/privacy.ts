@@ -95,7 +95,7 @@ interface Attack {
 const HISTORY: Attack = { window: (salted) => (salted ? [3, 16] : [0, 0]), byPrice: false }
 const ATTACKS: readonly Attack[] = [
   HISTORY,
-  // Seen on the socket a moment after it happened.
+  // The attacker sees the trade on the socket within a second.
   { window: () => [-1, 0], byPrice: false },
   { ...HISTORY, byPrice: true },
 ]

@@ -136,7 +136,7 @@ function createTrades(tokens: number, wallets: number) {
   let count = 0
   return (time: number, token?: number, wallet?: number): TrendingEvent => {
     count += 1
-    // An odd factor spreads them over tokens and wallets.
+    // Multiplying by an odd factor spreads the swaps over tokens and wallets.
     const spread = (count * 2_654_435_761) % 4_294_967_296
     const of = token ?? spread % tokens
     const isSell = token === undefined && count % 3 === 0

@@ -24,7 +24,7 @@ export interface PageCase {
   /** Name of the button that retries after a failure, if it is not “Try again”. */
   readonly retryButton?: RegExp
   readonly isPro?: boolean
-  /** Whether every failure is tested on it. Other pages share its code. */
+  /** Whether every failure is tested on this page. Other pages share its code. */
   readonly isSample?: boolean
 }
 

@@ -46,7 +46,7 @@ export async function withAudit<T>(
       try {
         return await write(result)
       } catch {
-        // The action has ended: its result matters more than its row.
+        // A failure to store the second row must not hide the result of the action.
       }
     }
   }

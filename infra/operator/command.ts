@@ -16,7 +16,7 @@ export interface CommandResult {
 
 /** One command of `npm run -s operator` (rule J3). Each has a file. */
 export interface Command {
-  /** Its words, for example `account create`. */
+  /** Name of the command, for example `account create`. */
   readonly name: string
   /** What the command does, in one sentence for the usage text. */
   readonly summary: string

@@ -42,7 +42,9 @@ function windowOf(nowMs: number): number {
   return Math.floor(nowMs / WINDOW_MS)
 }
 
-/** The code holds no secret. It guards against an operator's slips, not against malice. */
+/**
+ * The code is not a secret. It protects against an operator's mistakes, not against an attacker.
+ */
 function codeOf({ wallet, credits, reason }: CreditChange, window: number): string {
   const text = JSON.stringify([wallet, credits, reason, window])
   const digest = createHash('sha256').update(text).digest('hex')

@@ -7,7 +7,10 @@ import type { Store } from '../../pipeline/store/store.ts'
 import type { Backfills } from '../../pipeline/workers/backfill/backfills.ts'
 import type { Caller } from './caller.ts'
 
-/** Dependencies of operator commands. In the process that owns the data, its own parts. */
+/**
+ * Dependencies of operator commands. In the process that owns the data, they are the parts of that
+ * process.
+ */
 export interface OperatorParts {
   readonly store: Store
   /** The user who ran the command, for the audit log. */

@@ -73,7 +73,7 @@ async function openOperatorParts(
   }
 }
 
-/** A part that is opened by the first `get`, and closed if it was opened. */
+/** Opens a part lazily: the first `get` opens it, and `close` closes it if it was opened. */
 function openOnce<T extends { close(): void | Promise<void> }>(open: () => Promise<T>) {
   let opened: Promise<T> | undefined
   return {

@@ -48,7 +48,7 @@ function takeLock(lock: string): boolean {
     const holder = Holder.safeParse(JSON.parse(readFileSync(lock, 'utf8')))
     if (holder.success && !isRunning(holder.data)) rmSync(lock, { force: true })
   } catch {
-    // The holder is writing the lock, or has just removed it.
+    // The owner is writing the lock file, or has just removed it.
   }
   return false
 }

@@ -7,11 +7,11 @@ export interface Server {
   readonly name: ServerName
   /** The name in messages. */
   readonly title: string
-  /** The ports it opens, by purpose. */
+  /** The ports that the server opens, by purpose. */
   ports(base: number): Readonly<Record<string, number>>
   /** Installs what is missing and writes the configuration. Returns the command that starts it. */
   prepare(place: StartPlace): Promise<LaunchCommand>
-  /** Resolves if the server answers; rejects if it does not, or not yet. */
+  /** Resolves if the server responds; rejects if it does not. */
   probe(place: ServerPlace): Promise<void>
   /**
    * Asks the server to stop; its process may run on for a while. If it rejects or is left out, the
@@ -24,7 +24,7 @@ export interface Server {
 
 /** Folder, ports and secrets of a server. */
 export interface ServerPlace {
-  /** Its own folder, absolute. */
+  /** Absolute path of the server's folder. */
   readonly dir: string
   readonly portBase: number
   readonly secrets: ServersState['secrets']

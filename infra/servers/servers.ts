@@ -30,7 +30,7 @@ const LOCK_WAIT_MS = 2 * READY_WITHIN_MS
 export interface StartOptions {
   /** The first of four ports; default 29000, or the last one of the folder. */
   readonly portBase?: number
-  /** Starts this server alone; default all. */
+  /** Starts only this server; default: all servers. */
   readonly only?: ServerName
   /**
    * Password of the read-only user of analysts (rule J9). By default the last one of the folder; a

@@ -10,7 +10,7 @@ import type { ServicePart } from './open-parts.ts'
 import type { Source, WalletList } from './source.ts'
 import type { Stores } from './stores.ts'
 
-/** The history of the tracked wallets, and how it is fetched. */
+/** Tracks wallets and backfills their history. */
 export interface TrackedHistory extends ServicePart {
   /** Source of the transactions. */
   readonly source: Source

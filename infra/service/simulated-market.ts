@@ -4,15 +4,15 @@ import type { SolPrice } from '../../pipeline/domain/slot.ts'
 
 /** The part of a running simulator that the service uses. */
 export interface SimulatedMarket {
-  /** URL of its Yellowstone gRPC server. */
+  /** URL of the simulator's Yellowstone gRPC server. */
   readonly endpoint: string
   readonly rpcUrl: string
   /** The tracked wallets, `W1` first. */
   readonly wallets: readonly Address[]
   readonly solPricePool: Address
-  /** Addresses that its customers pay to. */
+  /** Payment addresses of the simulated chain. */
   readonly paymentAddresses: { readonly pro: Address; readonly credits: Address }
-  /** SOL in USD over its history, in order of time; empty without one. */
+  /** SOL/USD prices of the market's history, in order of time; empty if it has none. */
   readonly pastSolPrices: readonly SolPrice[]
   close(): Promise<void>
 }
@@ -56,7 +56,7 @@ async function loadSimulator(): Promise<{ readonly startSimulator: StartSimulate
   }
 }
 
-/** Whether Node did not find this very file, rather than one that it imports. */
+/** Whether Node did not find the file at `url`, rather than a file that it imports. */
 function isMissing(error: unknown, url: string): boolean {
   return (
     error instanceof Error &&

@@ -77,7 +77,7 @@ export async function startWorkers(
   }
 }
 
-/** The chain that workers read: an RPC server, and a stream of accounts beside it. */
+/** The chain that workers read: an RPC server and a stream of accounts. */
 interface Chain {
   readonly rpcUrl: string | null
   /** Yellowstone stream of pool accounts. Null: prices come from the newest swaps. */

@@ -29,7 +29,7 @@ export interface DeployedOptions {
    * Runs a query on the servers; null: queries go through the operator's socket of the one process.
    */
   readonly query: Query | null
-  /** Receives progress lines besides the script's own. */
+  /** Receives progress lines in addition to those of the script. */
   readonly tell: (line: string) => void
 }
 
@@ -38,7 +38,7 @@ export interface DeployedOptions {
  * stop (rule J5).
  */
 const OBEYS_MS = 60_000
-/** Longest time for servers, which have shorter bounds of their own. */
+/** Timeout for starting or stopping servers, which have shorter timeouts themselves. */
 const SERVER_MS = 600_000
 const QUERY_MS = 120_000
 

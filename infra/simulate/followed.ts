@@ -9,7 +9,7 @@ import { contractTrade } from '../whole-service/trade-item.ts'
  * message of the previous one.
  */
 export interface ReceivedTrades {
-  /** In order of arrival, without late ones. */
+  /** Trades in order of arrival, without late ones. */
   readonly trades: readonly ContractTrade[]
   readonly late: readonly ContractTrade[]
 }

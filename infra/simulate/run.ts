@@ -44,7 +44,7 @@ export interface RunResult {
   readonly rows: Readonly<Record<string, number>>
 }
 
-/** What a run does and compares only when asked to. */
+/** Optional actions and comparisons of a run. */
 export const EXTRAS = ['backfill', 'wallet', 'absence', 'feed'] as const
 /** One of `EXTRAS`. */
 export type Extra = (typeof EXTRAS)[number]
@@ -107,7 +107,7 @@ export async function runSimulation(options: RunOptions): Promise<RunResult> {
     faults.push(...(await deployed.stop()))
     return { differences, faults, rows }
   } catch (error) {
-    // At once, because closing may take long.
+    // The fault is printed immediately, because closing may take long.
     tell(`FAULT ${error instanceof Error ? error.message : String(error)}`)
     throw error
   } finally {

@@ -31,7 +31,7 @@ export interface TestBed {
   readonly deployed: Deployed
   readonly position: Position
   readonly parts: readonly DeployedPart[]
-  /** Unix ms at which it was opened. */
+  /** Unix ms at which the test bed was opened. */
   readonly openedAt: number
   /** Closes everything; reports what does not close in time instead of throwing. */
   close(): Promise<void>

@@ -1,7 +1,7 @@
 import type { BalanceRecord, WalletEvent } from '../../pipeline/domain/event.ts'
 import type { Simulator } from '../simulator/simulator.ts'
 
-/** What the market did to the tracked wallets, by its own account. */
+/** Expected records of the tracked wallets, as the simulated market states them. */
 export class TrueChain {
   readonly events: WalletEvent[] = []
   readonly balances: BalanceRecord[] = []

@@ -19,7 +19,7 @@ export interface ChainSource {
   readonly market: Market
   readonly shape: ChainShape
   readonly chain: SimulatedChain
-  /** The same chain where it is of recorded blocks, else null. */
+  /** The chain, if it replays recorded blocks; else null. */
   readonly recorded: RecordedChain | null
   /** The slots of the compressed history; null without one. */
   readonly compressed: CompressedSlots | null
@@ -28,13 +28,13 @@ export interface ChainSource {
   readonly clock: ClockOptions
   /** The newest slot that is over when the clock starts. */
   readonly startSlot: number
-  /** How many slots RPC goes back. */
+  /** Number of slots that RPC serves before the newest one. */
   readonly historySlots: number
 }
 
-/** Slots that RPC goes back by default. */
+/** Default number of slots that RPC serves before the newest one. */
 const HISTORY_SLOTS = 9_000
-/** The same with a compressed history: its slots that are not compressed. */
+/** The default with a compressed history: the number of its uncompressed slots. */
 const WHOLE_SLOTS = 3_000
 /** Number of fee payers of recorded blocks that are tracked as wallets. */
 const TRACKED_FEE_PAYERS = 100

@@ -13,7 +13,7 @@ export interface SlotClock {
   readonly slot: number
   /** Starts the clock; a manual clock stays still. */
   start(): void
-  /** Goes on from a later slot without ticks for the slots between. */
+  /** Jumps to a later slot without ticks for the slots in between. */
   leap(to: number): void
   /** Lets that many slots pass; only for manual clocks. */
   advance(slots: number): void

@@ -95,7 +95,7 @@ interface Stored {
   last: number
 }
 
-/** A slot as ingest appends it; adds it to what is stored. */
+/** Returns the records of a slot as ingest appends them, and adds them to the history. */
 function recordsOf(
   market: Market,
   slot: number,

@@ -1,6 +1,6 @@
 import type { ClockOptions } from './clock.ts'
 
-/** Kinds of trouble, each with a switch of its own. All are deterministic by the seed. */
+/** Kinds of injected faults, each with a separate switch. All are deterministic by the seed. */
 export interface Trouble {
   /** A slot's transactions come in any order. */
   readonly shuffle: boolean
@@ -18,7 +18,7 @@ export interface Trouble {
   readonly late: boolean
   /** Additional transactions come that cannot be decoded. */
   readonly garbage: boolean
-  /** Now and then the server forgets all that it could replay, and cuts its connections. */
+  /** Occasionally the server loses all updates that it could replay, and closes its connections. */
   readonly lostReplay: boolean
   /** RPC responses are slow. */
   readonly slowRpc: boolean

@@ -31,7 +31,7 @@ export interface Simulator {
   readonly wallets: readonly Address[]
   /** For `SOL_PRICE_POOL`. */
   readonly solPricePool: Address
-  /** The market; of recorded blocks only its price pool is of use. */
+  /** The market. With recorded blocks, only its price pool is used. */
   readonly market: Market
   /** Says which slots have a block, and which are on a dead fork. */
   readonly shape: ChainShape

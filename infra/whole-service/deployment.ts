@@ -21,17 +21,17 @@ export interface Deployment {
   readonly kind: 'embedded' | 'servers'
   /** The running processes by role; the key of an embedded deployment's process is `all`. */
   readonly processes: ReadonlyMap<string, ServiceProcess>
-  /** The environment that all its processes get. */
+  /** Environment variables of all processes. */
   readonly env: Readonly<Record<string, string>>
   /** Starts the process of a role, or the one process. `env` is for this process alone. */
   start(role: Role | 'all', env?: Readonly<Record<string, string>>): ServiceProcess
-  /** Starts all processes of its kind. */
+  /** Starts all processes of the deployment. */
   startAll(): void
   /** Creates an account with credits by the operator's command; returns its key. */
   createAccount(credits: number): Promise<string>
   /** Runs an operator command; returns its exit code and its document. */
   operator(...args: string[]): Promise<{ code: number | string; document: unknown }>
-  /** The API as it listens now, for a customer with this key. */
+  /** Returns a client of the running API with this key. */
   customer(key: string): Promise<Customer>
   /** Stops every process and removes what the test has left. */
   remove(): Promise<void>

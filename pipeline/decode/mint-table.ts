@@ -8,7 +8,7 @@ export const SOL = 0
 /** Number of quote coins. Mint numbers below it are WSOL, USDC and USDT. */
 export const QUOTES = QUOTE_MINTS.length
 
-/** Stands for no mint: not a token account, or one whose mint is unknown. */
+/** The mint number of accounts that are not token accounts or whose mint is unknown. */
 export const NO_MINT = -1
 
 /**

@@ -7,7 +7,7 @@ export interface NamedWallets {
   readonly wallets: readonly number[]
   /** Addresses, in the order of `wallets`. */
   readonly addresses: readonly string[]
-  /** Whether a token balance names one of them as its owner. */
+  /** Whether a token balance names one of the wallets as its owner. */
   readonly ownTokens: boolean
   /** Wallet number of each account key; 0 for keys that are not tracked. */
   readonly atKey: Uint32Array

@@ -90,7 +90,7 @@ export function readTransactionFacts(
   return { tx, named, tree, programs, orders, movements, swapCalls }
 }
 
-/** A call of an entry point that may be one of a swap. */
+/** A call of an entry point that may be a swap. */
 interface EntryCall extends SwapCall {
   readonly isSwap: ReturnType<EntryPoints>
 }

@@ -6,7 +6,7 @@ import type { Registry } from './telemetry.ts'
 
 /** A running health server. */
 export interface HealthServer {
-  /** The port that it listens on. */
+  /** The port that the server listens on. */
   readonly port: number
   /** Stops listening and closes every connection. */
   close(): Promise<void>

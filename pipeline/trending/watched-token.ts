@@ -72,7 +72,9 @@ export interface WatchedToken {
   readonly sellLamports: bigint
   readonly momentum: Readonly<Record<MomentumOf, Momentum>>
   readonly state: WatchState
-  /** One wallet holds, or 90% of 24 hours have passed since the last trade. */
+  /**
+   * Whether only one wallet holds the token, or 90% of 24 hours have passed since the last trade.
+   */
   readonly nearEvict: boolean
 }
 
@@ -82,7 +84,7 @@ export type WatchEvent = 'entered' | 'changed' | 'left'
 /** A change of one token at a tick: a row of table `watchlist`. */
 export interface WatchlistChange {
   readonly event: WatchEvent
-  /** As of the tick. For a token that left: its figures when it left. */
+  /** The token as of the tick. If it left the list, its figures when it left. */
   readonly token: WatchedToken
   /** The causes of each transition, in words for people; empty when only figures changed. */
   readonly reasons: readonly string[]

@@ -1,6 +1,6 @@
 /** A location within the dashboard: the part of the URL after `#`. */
 export interface HashLocation {
-  /** Such as `/wallets/W1`. `/` if the hash has no path. */
+  /** Path of the hash, such as `/wallets/W1`; `/` if the hash has none. */
   readonly path: string
   readonly query: URLSearchParams
 }

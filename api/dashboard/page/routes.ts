@@ -9,7 +9,7 @@ export interface Route {
   readonly link: string | null
   /** Without a session, the sign-in page is shown in its place. */
   readonly needsSession: boolean
-  /** Imports the module of the page. It runs when the page is opened first. */
+  /** Imports the module of the page, when the page is first opened. */
   load(): Promise<ComponentType<PageProps>>
 }
 

@@ -9,7 +9,7 @@ export type ApiQuery<Body> = { readonly reload: () => void } & (
   | {
       readonly state: 'loaded'
       readonly body: Body
-      /** Why the last reload failed. `body` is then the response before it. */
+      /** Why the last reload failed. `body` is then the response of the previous load. */
       readonly failure: ApiFailure | null
     }
 )

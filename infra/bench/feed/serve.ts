@@ -65,7 +65,7 @@ function tell(message: FromServer): void {
   process.send?.(message)
 }
 
-/** Resolves when every socket has taken its writes. */
+/** Resolves when the write buffer of every socket is empty. */
 async function drained(): Promise<void> {
   for (const socket of sockets) while (socket.writableLength > 0) await nextTurn()
 }

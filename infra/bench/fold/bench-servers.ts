@@ -6,9 +6,9 @@ import type { Store } from '../../../pipeline/store/store.ts'
 
 /** The real servers of one part of the bench, without data of other parts. */
 export interface BenchServers {
-  /** A topic prefix of its own. */
+  /** Creates a Kafka configuration with a unique topic prefix. */
   kafka(): KafkaConfig
-  /** A database of its own with the current schema; `remove` drops it. */
+  /** Creates a separate database with the current schema; `remove` drops it. */
   openStore(): Promise<{ readonly store: Store; remove(): Promise<void> }>
 }
 

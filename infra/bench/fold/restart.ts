@@ -8,14 +8,14 @@ import { endOf, historyEvent, type StoredHistory, storeHistory } from './history
 import { startWorker } from './worker.ts'
 import { createWorkload } from './workload.ts'
 
-/** Events of a wallet after its last snapshot: the most that a killed worker leaves. */
+/** Number of events of a wallet after its last snapshot: the maximum after a kill. */
 const BEYOND = 100
 
 /** Seconds that a restarted worker needs. */
 export interface Restart {
   /** Time from the start of the worker until a slot in which 250 wallets trade is stored. */
   readonly readySeconds: number
-  /** Time from then until a slot in which every wallet trades is stored. */
+  /** Seconds until a slot in which every wallet trades is stored. */
   readonly allSeconds: number
 }
 

@@ -35,12 +35,12 @@ export class SlotStream {
     this.#replaySlots = replaySlots
   }
 
-  /** Goes on to a slot that is over. */
+  /** Advances to a slot that has ended. */
   moveTo(slot: number): void {
     this.#newest = slot
   }
 
-  /** Forgets everything before a slot: it can no longer be replayed. */
+  /** Deletes the updates before a slot, which can then no longer be replayed. */
   forgetBefore(slot: number): void {
     this.#forgottenBefore = slot
   }

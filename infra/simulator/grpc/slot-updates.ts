@@ -85,7 +85,7 @@ export class SlotUpdates {
     return slotUpdate(slot, this.#chain.parent(slot), status, dead)
   }
 
-  /** The slot with which a transaction is sent: its own, unless it is late. */
+  /** The slot after whose updates a transaction is sent: its own slot, unless it is late. */
   #comesWith(slot: number, index: number): number {
     if (!this.#troubleAt('late', slot) || this.#chain.kind(slot) !== 'produced') return slot
     if (!comesLate(this.#seed, slot, index)) return slot
@@ -94,7 +94,7 @@ export class SlotUpdates {
     return this.#chain.step(slot, delay)
   }
 
-  /** Now and then, puts a transaction of the previous block before the updates. */
+  /** Occasionally repeats a transaction of the previous block before the updates. */
   #repeatEarlier(slot: number, until: number, updates: StreamUpdate[], random: Random): void {
     const earlier = this.#chain.kind(slot) === 'produced' ? this.#chain.parent(slot) : slot
     if (earlier === slot || earlier < this.#chain.firstSlot) return
@@ -107,7 +107,7 @@ export class SlotUpdates {
 
 interface BlockUpdates {
   readonly transactions: readonly StreamTransactionUpdate[]
-  /** Accounts, then the meta. */
+  /** Account updates, then the block meta. */
   readonly rest: readonly StreamUpdate[]
 }
 
@@ -118,7 +118,7 @@ function updatesOf(slot: number, block: Block): BlockUpdates {
   }
 }
 
-/** Now and then, adds transactions that cannot be decoded. */
+/** Occasionally adds transactions that cannot be decoded. */
 function insertGarbage(
   slot: number,
   transactions: readonly StreamTransactionUpdate[],

@@ -81,7 +81,7 @@ export class Subscriber {
     this.#call.cut()
   }
 
-  /** Cuts the connection once the queue is empty. */
+  /** Closes the connection once the queue is empty. */
   cutWhenSent(): void {
     this.#isCutting = true
     if (this.#queue.length === 0) this.#call.cut()

@@ -19,7 +19,7 @@ export interface Yellowstone {
   readonly port: number
   /** Sends the updates of a slot that is over to all subscribers. */
   onSlot(slot: number): void
-  /** Goes on to a later slot without sending the slots between. */
+  /** Jumps to a later slot without sending the slots in between. */
   leap(slot: number): void
   /** Number of streams that have subscribed. */
   followers(): number

@@ -25,7 +25,7 @@ export interface Episodes {
 /** Minimum number of cached episodes; one takes some hundred kilobytes. */
 const FEWEST_CACHED = 160
 
-/** An episode without transactions: it would begin before the history does. */
+/** An episode without transactions, because it would begin before the history. */
 const IDLE: Episode = { start: 0, end: 0, actions: new Map(), relativeBefore: () => 0n }
 
 /** Creates the episodes of a market. `pools` are the pools' accounts by key id. */

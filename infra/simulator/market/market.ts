@@ -41,7 +41,7 @@ export interface Market {
   mentionsDown(keyId: string, from: number, last: number): Generator<TransactionMention | null>
   /** Number of transactions of a slot. */
   count(slot: number): number
-  /** One transaction, as `block` has it; undefined past the last. */
+  /** One transaction, equal to that in `block`; undefined after the last index. */
   transaction(slot: number, index: number): SubscribeUpdateTransactionInfo | undefined
   /**
    * Mints, their metadata, pools with their vaults, and tracked wallets; null for other addresses.

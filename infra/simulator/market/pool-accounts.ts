@@ -14,17 +14,17 @@ import { RAYDIUM_CLMM_PROGRAM } from './venues/raydium-clmm.ts'
 import { VENUES } from './venues/registry.ts'
 import { WHIRLPOOL_PROGRAM, whirlpoolData } from './whirlpool-account.ts'
 
-/** An account of a pool: its own, or a vault. */
+/** A pool's state account or one of its vaults. */
 export interface PoolStateAccount {
   readonly key: Key
-  /** The program that owns it. */
+  /** The program that owns the account. */
   readonly owner: Key
   lamports(slot: number): bigint
   /** The account's bytes at a slot whose block has this unix time. */
   data(slot: number, time: number): Buffer
 }
 
-/** Encodes the pool's own account. */
+/** Encodes the pool's state account. */
 type Layout = (coin: Coin, slot: number, time: number) => Buffer
 
 const PROGRAMS: Readonly<Record<VenueName, readonly [owner: Key, layout: Layout]>> = {

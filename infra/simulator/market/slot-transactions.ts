@@ -17,7 +17,7 @@ export type Balances = Map<string, bigint>
 
 /** A transaction at its index in a slot. */
 export interface PlacedAction {
-  /** The desk that makes it; undefined for an untracked wallet. */
+  /** The desk that makes the transaction; undefined for an untracked wallet. */
   readonly desk: Desk | undefined
   /**
    * Creates the action. That of an untracked wallet is made only on demand: most callers skip it.

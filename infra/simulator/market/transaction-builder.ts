@@ -4,11 +4,11 @@ import { byteWriter } from './byte-writer.ts'
 import type { Key } from './key.ts'
 import { COMPUTE_BUDGET, SYSTEM } from './programs.ts'
 
-/** A token, with what its balances need. */
+/** A mint, with the fields that token balances need. */
 export interface Mint {
   readonly key: Key
   readonly decimals: number
-  /** The token program that owns it: SPL Token or Token-2022. */
+  /** The token program that owns the mint: SPL Token or Token-2022. */
   readonly program: Key
 }
 
@@ -112,7 +112,9 @@ interface Entry {
   readonly key: Key
   signer: boolean
   writable: boolean
-  /** Whether a top-level instruction calls it: such a key cannot come from a lookup table. */
+  /**
+   * Whether a top-level instruction calls this program. Its key cannot come from a lookup table.
+   */
   invoked: boolean
   readonly preLamports: bigint
   readonly preToken: TokenAccount | null

@@ -99,7 +99,7 @@ export interface CoinLife {
   readonly height: number
 }
 
-/** Fraction of its life that a coin has behind it. */
+/** Fraction of a coin's life that has passed at a slot. */
 export function ageOf(life: CoinLife, slot: number): number {
   return ((slot + life.phase) % life.slots) / life.slots
 }
@@ -156,7 +156,7 @@ function createCoin(seed: number, index: number, life: CoinLife | null): Coin {
   const { name, symbol } = coinName(seed, index)
   const supply = 1_000_000_000n * 10n ** BigInt(decimals)
   const quote = !pump && venue !== 'raydium_amm' && random.chance(0.35) ? USDC_TOKEN : WSOL_TOKEN
-  // Market value in SOL: a bonding curve ends near 410, pools begin there.
+  // Market cap in SOL. A bonding curve ends near 410 SOL, where pools begin.
   const marketSol =
     venue === 'pumpfun' ? random.between(120, 155) : 400 * Math.exp(random.between(0, 4))
   const quotePerSol = quote === WSOL_TOKEN ? 1e9 : SOL_USD * 1e6

@@ -131,7 +131,7 @@ function createExecute(svm: LiteSVM, isFailed: (done: unknown) => done is Failed
     const parts = {
       messageBytes: message.serialize(),
       signatures: Object.fromEntries(signatures.map((bytes, at) => [keys[at]?.toBase58(), bytes])),
-      // litesvm brands the types of these two fields
+      // The cast is safe: litesvm brands the types of these two fields.
     } as unknown as Parameters<LiteSVM['sendTransaction']>[0]
     if (!keepFailed) {
       const tried = svm.simulateTransaction(parts)
@@ -222,7 +222,7 @@ const NUMBERED_CAUSES = INSTRUCTION_ERRORS.slice(0, INSTRUCTION_ERRORS.indexOf('
 function errorJson(failed: Failed): TransactionErrorJson {
   const error = failed.err()
   if (typeof error === 'number') return NUMBERED_ERRORS[error] ?? 'SanitizeFailure'
-  // rent, duplicate instructions: no test tells them apart
+  // Other errors, such as rent and duplicate instructions. No test distinguishes them.
   if (!('err' in error)) return 'SanitizeFailure'
   const cause = error.err()
   if (typeof cause === 'number')

@@ -13,7 +13,7 @@ export interface SimulatedPayments {
   send(wire: Uint8Array, options: { readonly keepFailed: boolean }): Promise<string>
   airdrop(to: PublicKey, lamports: bigint): Promise<string>
   airdropUsdt(owner: PublicKey, amount: bigint): Promise<string>
-  /** The bank that executes them; opened at the first use. */
+  /** The bank that executes sent transactions; opened at the first use. */
   bank(): Promise<Bank>
 }
 

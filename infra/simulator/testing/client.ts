@@ -67,7 +67,7 @@ export interface Collected {
   readonly updates: SubscribeUpdate[]
   /** How the stream ended; null while it is open. */
   readonly ended: Promise<Error | null>
-  /** Resolves with the first update so far, or to come, that the predicate accepts. */
+  /** Resolves with the first past or future update that the predicate accepts. */
   until(test: (update: SubscribeUpdate) => boolean): Promise<SubscribeUpdate>
   write(request: SubscribeRequest): void
   /** Resolves when the server has answered a ping that is sent now. */

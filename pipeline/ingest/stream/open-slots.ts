@@ -87,7 +87,7 @@ export class OpenSlots<T, A> {
     }
     const state = this.#slotAt(block.slot)
     state.meta = { parent: block.parent, blockTime: block.blockTime }
-    // Its missing parent is fetched without another wait.
+    // Expires the wait, so that the missing parent is fetched immediately.
     state.confirmedAt = Number.NEGATIVE_INFINITY
     state.fetched = true
     state.account = account

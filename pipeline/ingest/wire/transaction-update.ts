@@ -59,7 +59,7 @@ export interface InnerInstructionsUpdate {
 export interface TokenBalanceUpdate {
   readonly accountIndex: number
   readonly mint: string
-  /** Empty when the node does not know it. */
+  /** Owner of the token account; empty when the node does not know it. */
   readonly owner: string
   readonly uiTokenAmount?: { readonly amount: string; readonly decimals: number } | undefined
 }

@@ -32,7 +32,7 @@ export type UpdateEnvelope =
   | { readonly kind: 'slot'; readonly slot: number; readonly status: SlotStatus }
   | { readonly kind: 'ping' | 'pong' | 'other' }
 
-/** `confirmed` includes finalized. `other` are statuses that do not matter here. */
+/** `confirmed` includes finalized. `other`: all statuses that the sealer ignores. */
 export type SlotStatus = 'confirmed' | 'dead' | 'other'
 
 /**

@@ -17,7 +17,7 @@ export interface BackfillJob {
   readonly state: 'open' | 'done'
   /** The newest slot of the chain when the job began; null before that. */
   readonly newestSlot: number | null
-  /** Everything from here on has been fetched; null before the first page. */
+  /** Position from which all later transactions have been fetched; null before the first page. */
   readonly position: HistoryPosition | null
   readonly transactions: number
   readonly records: number
@@ -61,7 +61,7 @@ export type BackfillJobs = ReturnType<typeof createBackfillJobs>
 export function createBackfillJobs(store: Store) {
   let version = 0
   return {
-    /** Stores jobs as they stand. */
+    /** Stores the current state of jobs. */
     async save(jobs: readonly BackfillJob[]): Promise<void> {
       version = Math.max(version + 1, Date.now())
       await insertRows(

@@ -27,7 +27,7 @@ interface PositionRow {
   readonly sold_lamports: string
 }
 
-/** A position that is held by swaps alone. */
+/** A position whose holding is computed from swaps alone (rule C14). */
 export interface HeldPositionRow extends PositionRow {
   readonly first_trade_time: number
   readonly last_trade_time: number
@@ -41,7 +41,7 @@ export interface PositionVersion extends PositionRow {
   readonly is_deleted: number
 }
 
-/** A version and when it was written (unix milliseconds). */
+/** A version of a position, and the unix milliseconds at which it was written. */
 export type WrittenPosition = PositionVersion & { readonly written_ms: string }
 
 /** Held positions of a mint, summed. Integers of 64 bits and more are decimal strings. */
@@ -63,7 +63,7 @@ export interface TradedPositionRow extends Omit<PositionRow, 'mint' | 'decimals'
   readonly first_amount: string
   readonly first_value_lamports: string | null
   readonly first_sol_price_usd_e9: string | null
-  /** Raw units in all; null until it is known. */
+  /** Total supply in raw units; null until it is known. */
   readonly supply: string | null
 }
 

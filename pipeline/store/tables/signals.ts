@@ -58,7 +58,7 @@ export function readSignalsBetween(store: Store, afterAt: number, throughAt: num
   )
 }
 
-/** Returns what fired since a time, for stays on the list that began since then. */
+/** Returns the signals since a time, of tokens that entered the list since then. */
 export function readFired(store: Store, since: number) {
   return store.query<{ strategy: string; mint: string; entry: number }>(
     'SELECT DISTINCT strategy, mint, entry FROM signals WHERE fired_at >= {since:UInt32} AND entry >= {since:UInt32}',

@@ -31,7 +31,7 @@ export interface SwapRow extends EventKeyRow {
   readonly is_deleted: number
 }
 
-/** A row, and whether the swap was late and how it came. */
+/** A swap row, whether the swap was late, and its source. */
 export type LateSwapRow = SwapRow & { readonly late: 'no' | 'stream' | 'backfill' }
 
 /** A stored swap: the columns above. */

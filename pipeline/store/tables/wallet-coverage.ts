@@ -4,7 +4,7 @@ import type { Store } from '../store.ts'
 /** Subquery: since when the history of each wallet is complete. */
 export const COVERAGE = 'SELECT wallet, since_slot, since_time FROM wallet_coverage FINAL'
 
-/** The start of a wallet's coverage: everything that it did since then is stored. */
+/** The start of a wallet's coverage: all of its events since then are stored. */
 export interface CoverageStart {
   readonly slot: number
   /** Unix seconds of that slot's block, or a little later. */
@@ -60,7 +60,7 @@ export function createWalletCoverage(store: Store) {
         if (since === undefined || to < since.slot - 1 || from.slot >= since.slot) return
         await save([wallet], { slot: from.slot, time: Math.min(from.time, since.time) })
       }),
-    /** Moves the start forward to `at`: something before it is lost. */
+    /** Moves the start forward to `at`, because an event before `at` may be missing. */
     cut: (wallet: number, at: CoverageStart) =>
       serially(async () => {
         const since = await ofWallet(wallet)

@@ -73,7 +73,7 @@ export async function readWatchlistChanges(store: Store, afterAt: number, throug
   )
 }
 
-/** A token as it was when it left the list. */
+/** A token's figures when it left the list. */
 export type LeftToken = Pick<WatchlistRow, 'mint' | 'symbol' | 'name' | 'current_mcap'>
 
 /** Returns tokens as of when they last left the list between two ticks, by mint. */

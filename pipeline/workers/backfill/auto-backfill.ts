@@ -46,7 +46,7 @@ export interface AutoBackfillDeps {
 }
 
 const JOBS_AT_ONCE = 4
-/** Pause after a failure. Then everything that is open runs again. */
+/** Pause after a failure, before all open jobs run again. */
 const RETRY_MS = 30_000
 /** A server applies a changed subscription within this many slots. */
 const JOIN_SLOTS = 32
@@ -100,7 +100,7 @@ class BackfillStarter {
   async begin(newest: { readonly slot: number; readonly blockTime: number }): Promise<void> {
     const { jobs, coverage, untilDurable } = this.#deps.backfills
     try {
-      // After a crash, ingest may start behind a slot that is not durable yet.
+      // After a crash, ingest may start before a slot that is not durable yet.
       await untilDurable(this.#stopping.signal)
       const added = new Set((await jobs.open(['added'])).map(({ wallet }) => wallet))
       const covered = (await this.#allWallets()).filter((wallet) => !added.has(wallet))

@@ -94,7 +94,7 @@ const WALLETS_AT_ONCE = 4
 const ATTEMPTS = 12
 const STOPPED = 'stopped; run the same command again to resume'
 
-/** Creates backfills over an RPC server of their own limits. */
+/** Creates backfills over an RPC server, with separate request limits. */
 export function createBackfills(options: BackfillsOptions): Backfills {
   const closed = new AbortController()
   const store = createPatientStore(options.store, closed.signal, options.logger)

@@ -36,7 +36,9 @@ export interface WalletDecoder {
   readonly decoder: Decoder
 }
 
-/** A server that lacks what another one listed is asked this often, with this pause. */
+/**
+ * Number of attempts, and their pause, when a server lacks a transaction that another one listed.
+ */
 const MISSING_TRIES = 3
 const MISSING_PAUSE_MS = 500
 

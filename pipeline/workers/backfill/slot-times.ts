@@ -27,7 +27,7 @@ export interface SlotTimes {
 
 /** Slots in which the next block is looked for. */
 const NEXT_BLOCK_WITHIN = 200
-/** A server that is behind another one is asked again this often, with this pause. */
+/** Number of retries, and their pause, when a server is behind another one. */
 const BEHIND_TRIES = 20
 const BEHIND_PAUSE_MS = 500
 

@@ -8,7 +8,7 @@ export interface DepositAccount {
   readonly address: Address
   readonly purpose: Purpose
   history: AccountHistory
-  /** The position as stored; null when it is not. */
+  /** The stored position; null when none is stored. */
   stored: DepositPosition | null
 }
 
@@ -17,7 +17,7 @@ interface Followed extends DepositAccount {
   readonly isUsual: boolean
   /** Balance in raw units when the account was last listed; null before that. */
   amount: bigint | null
-  /** The newest slot by which it may have received something. */
+  /** The newest slot in which the account may have received a payment. */
   touchedAt: number
 }
 

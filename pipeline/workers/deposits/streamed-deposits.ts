@@ -8,7 +8,10 @@ import type { DepositRow } from './deposit-rows.ts'
  */
 const MOST_WAITING = 10_000
 
-/** Stores deposits of confirmed transactions. What it drops, the finalized history has. */
+/**
+ * Stores deposits of confirmed transactions. Dropped ones are read later from the finalized
+ * history.
+ */
 export class StreamedDeposits {
   readonly #insert: (rows: readonly DepositRow[]) => Promise<void>
   readonly #logger: Logger

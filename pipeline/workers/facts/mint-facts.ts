@@ -142,7 +142,7 @@ class MintFetcher {
     }
   }
 
-  /** Waits until a mint is noted, at most `ms`; then shortly for others that come with it. */
+  /** Waits at most `ms` until a mint is added, then briefly for further mints of the same batch. */
   async #idle(ms: number): Promise<void> {
     const { signal } = this.#stopping
     if (signal.aborted) return

@@ -12,7 +12,7 @@ const DELAY_MS_PER_RECORD = 0.4
  * mark in storage, so this memory may be lost at any time.
  */
 export class DeferredRefolds {
-  /** By wallet: when its refold is due, in milliseconds, and the revision of its mark. */
+  /** Due time of each wallet's refold, in milliseconds, and the revision of its refold mark. */
   readonly #refolds = new Map<number, { readonly dueMs: number; readonly revision: number }>()
 
   has(wallet: number): boolean {

@@ -3,7 +3,7 @@ import type { LogBatch } from '../../log/log.ts'
 
 /** Decides when batches are flushed, and runs flushes and other exclusive work one at a time. */
 export interface FlushScheduler {
-  /** Adds a batch of one partition. Settles as its flush does. */
+  /** Adds a batch of one partition. Settles with the result of the flush. */
   add(batch: LogBatch): Promise<void>
   /** Runs `work` between two flushes, before waiting batches. Rejects as `work` does. */
   runBetween(work: () => Promise<void>): Promise<void>
@@ -17,7 +17,7 @@ export interface FlushScheduler {
 
 /** Options of the flush scheduler. */
 export interface FlushSchedulerOptions {
-  /** Stores the batches. A rejection reaches every one of them. */
+  /** Stores the batches. If it rejects, `add` of every batch rejects. */
   readonly flush: (batches: readonly LogBatch[]) => Promise<void>
   /** How long a flush waits for the other partitions once one has a batch. */
   readonly windowMs: number

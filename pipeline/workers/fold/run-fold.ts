@@ -12,7 +12,7 @@ import { FoldProgress, type FoldStatus } from './fold-progress.ts'
  * Handles the batches of one flush. `runFold` does the rest: reading, joining, progress, commits.
  */
 export interface FoldWorker {
-  /** Name of its consumer group, and its key in table `progress`. */
+  /** Name of the consumer group, and key in table `progress`. */
   readonly name: string
   /** Called when partitions are assigned or revoked, and after a failure: memory is stale. */
   assigned(partitions: readonly number[]): void

@@ -19,7 +19,7 @@ export interface RecordsToStore {
   readonly refolds: readonly RefoldRequest[]
   /** New prices of the pool. */
   readonly prices: readonly SolPrice[]
-  /** Whether a record is beyond everything that is stored of its partition. */
+  /** Whether a record is after all stored records of its partition. */
   isNewer(record: WalletRecord): boolean
 }
 
@@ -46,7 +46,7 @@ export async function storeRecords(
   const additions = additionsByWallet(fresh)
   await books.markLate(additions, plan)
   const eventsStored = storeEvents(store, fresh, prices)
-  // A reader that finds a transaction finds its events.
+  // Events are stored first, so a reader that finds a transaction finds its events.
   const transactionsStored = eventsStored.then(() =>
     insertTransactions(store, transactionRows(fresh)),
   )

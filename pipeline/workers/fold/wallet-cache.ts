@@ -4,7 +4,7 @@ import type { WalletState } from '../../fold/wallet-state.ts'
 /** A wallet's state in memory. */
 export interface CachedWallet {
   readonly state: WalletState
-  /** Number of records that its last stored snapshot includes. */
+  /** Number of records in the wallet's last stored snapshot. */
   saved: number
 }
 

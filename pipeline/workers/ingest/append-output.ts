@@ -30,7 +30,7 @@ export interface OutputAppenderDeps {
   readonly stop: AbortSignal
 }
 
-/** Decodes what ingest produces and appends it to the log. */
+/** Decodes the output of ingest and appends the records to the log. */
 export class OutputAppender {
   readonly #deps: OutputAppenderDeps
   #decoder: ReturnType<typeof createDecoder>

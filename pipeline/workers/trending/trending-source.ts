@@ -200,7 +200,7 @@ export class TrendingSource {
     })
   }
 
-  /** Splits a history where the engine stands. */
+  /** Splits a history at the engine's current time. */
   #split({ events }: TokenHistory): { past: TrendingEvent[]; later: TrendingEvent[] } {
     return {
       past: events.filter(({ blockTime }) => blockTime <= this.#given),

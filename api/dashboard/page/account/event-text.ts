@@ -14,7 +14,7 @@ export function networkText(network: string): string {
   return NETWORKS[network] ?? network
 }
 
-/** Texts by kind. A kind that the API added later is shown by its name. */
+/** Display text of each event kind. An unknown kind is shown by its name. */
 const TEXTS: Readonly<Record<string, string>> = {
   signed_in: 'Signed in',
   sign_in_failed: 'Sign-in refused: wrong signature',

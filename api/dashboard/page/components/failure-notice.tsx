@@ -5,7 +5,7 @@ import type { ApiFailure } from '../call-api.ts'
 /** Says what went wrong and what to do next. */
 export function FailureNotice(props: {
   readonly failure: ApiFailure
-  /** Repeats the request. Without it there is no button. */
+  /** Repeats the request. If absent, the notice has no retry button. */
   readonly retry?: () => void
   /** Credits that the retry costs. */
   readonly price?: number

@@ -1,7 +1,7 @@
 /** A response of the product API. */
 export interface CachedResponse<Body> {
   readonly body: Body
-  /** Unix seconds at which it was received. */
+  /** Unix seconds at which the response was received. */
   readonly receivedAt: number
   /** Credits left after the request. Null if the response did not say. */
   readonly creditsRemaining: number | null

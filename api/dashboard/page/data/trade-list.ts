@@ -5,7 +5,10 @@ export interface ListedTrade {
   /** Unique number of the row, in the order in which trades were received. */
   readonly row: number
   readonly from: 'history' | 'live'
-  /** It was received out of order. It is listed by its block time, below newer trades. */
+  /**
+   * Whether the trade was received out of order. It is listed by its block time, below newer
+   * trades.
+   */
   readonly isLate: boolean
   readonly trade: TradeItem
 }

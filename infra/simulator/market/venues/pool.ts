@@ -60,7 +60,7 @@ export interface PoolBalances {
   token(slot: number): TokenAccount | null
 }
 
-/** A trading program; each has a file of its own. */
+/** A trading program of the simulator. Each has a separate file. */
 export interface Venue {
   /** Accounts of a coin's pool whose balances appear in transactions. */
   accounts(coin: Coin): readonly PoolBalances[]
