@@ -91,7 +91,7 @@ test.serial(
   },
 )
 
-test.serial('answers are compressed on request, with Vary', async (t) => {
+test.serial('responses are compressed on request, with Vary', async (t) => {
   const { key } = await api.customer(1000)
   const plain = await ask('/trades', key)
   t.is(plain.headers.get('content-encoding'), null)

@@ -26,7 +26,7 @@ function kept(maxBytes = 1000) {
   }
 }
 
-test('answers about a mint are cached until something of that mint changes', async (t) => {
+test('responses about a mint are cached until something of that mint changes', async (t) => {
   const { get, tell, tellAll } = kept()
   t.deepEqual(await Promise.all([get('a', 'x'), get('a', 'x'), get('b', 'x')]), [
     'answer 1',
@@ -43,7 +43,7 @@ test('answers about a mint are cached until something of that mint changes', asy
   t.is(await get('b', 'x'), 'answer 6')
 })
 
-test('an answer is not cached if its mint changed while it was computed, or if the computation failed', async (t) => {
+test('a response is not cached if its mint changed while it was computed, or if the computation failed', async (t) => {
   const { answers, get, tell } = kept()
   let finish: (answer: RenderedAnswer) => void = () => {}
   const before = answers.get('a', 'a x', () => new Promise((resolve) => (finish = resolve)))
@@ -57,7 +57,7 @@ test('an answer is not cached if its mint changed while it was computed, or if t
   t.is(await get('b', 'x'), 'answer 2')
 })
 
-test('the least recently used answers are evicted when the total size is too large', async (t) => {
+test('the least recently used responses are evicted when the total size is too large', async (t) => {
   const { get } = kept(17) // two answers of 8 bytes
   await get('a', 'x')
   await get('b', 'x')

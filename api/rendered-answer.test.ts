@@ -5,7 +5,7 @@ import type { StoredSlot } from './storage-position.ts'
 const at = (slot: number): StoredSlot => ({ slot, blockTime: slot })
 const body = (text: string) => ({ body: { text: text.repeat(2000) } })
 
-test('an answer equal to that of the previous marker keeps its bytes and their encodings, with a new ETag (rule D8)', async (t) => {
+test('a response equal to that of the previous marker keeps its bytes and their encodings, with a new ETag (rule D8)', async (t) => {
   const before = renderAnswer(body('a'), at(5))
   const compressed = await before.encoded('br')
   const after = renderAnswer(body('a'), at(6), before)
@@ -15,7 +15,7 @@ test('an answer equal to that of the previous marker keeps its bytes and their e
   t.deepEqual(after.etag, renderAnswer(body('a'), at(6)).etag)
 })
 
-test('an answer that differs from the previous marker is rendered anew', async (t) => {
+test('a response that differs from the previous marker is rendered anew', async (t) => {
   const before = renderAnswer(body('a'), at(5))
   await before.encoded('gzip')
   const after = renderAnswer({ ...body('b'), status: 201 }, at(5), before)

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { batchSends } from './batch-sends.ts'
 
-test('answers that are ready in one turn of the event loop are sent at its end, each once', async (t) => {
+test('responses that are ready in one iteration of the event loop are sent at its end, each once', async (t) => {
   const hold = batchSends()
   const events: string[] = []
   const answer = async (name: string, steps: number) => {

@@ -177,7 +177,7 @@ test('the pages and all files that they load are served here, and may load nothi
   t.is(again.status, 304)
 })
 
-test('an answer that differs from the documents is reported', (t) => {
+test('a response that differs from the documents is reported', (t) => {
   const json = (value: unknown) => Buffer.from(JSON.stringify(value))
   const { example } = resources.find(({ path }) => path === '/wallets')!.docs
   const answer = {

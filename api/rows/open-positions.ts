@@ -92,7 +92,7 @@ export class OpenPositions {
     }
   }
 
-  /** The same as `readHeldTokens`. */
+  /** Returns the same page as `readHeldTokens`, from memory. */
   held(page: {
     readonly minWallets: number
     readonly offset: number

@@ -181,7 +181,7 @@ const COMMON = {
   onEnd() {},
 }
 
-test('a connection asks for one page, and for what its newest subscription wants by the time of its turn', (t) => {
+test('a connection requests one page at a time, for the subscription that is newest when the page is read', (t) => {
   const requests: (() => PageRequest | null)[] = []
   const positions = [1, 2, 3].map((slot) => ({ key: endOfSlot(slot), late: null }))
   const connection = new TradeConnection(

@@ -42,7 +42,7 @@ export type EndReason = keyof typeof CLOSE_CODE_OF | 'unanswered'
 export interface MessageLimit {
   /** Per minute, in windows that start with the first message; 0: no limit. */
   readonly perMinute: number
-  /** Milliseconds. */
+  /** Returns the current time in milliseconds. */
   readonly now: () => number
 }
 

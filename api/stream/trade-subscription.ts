@@ -16,7 +16,7 @@ export interface TradeSubscriptionDeps {
   /** Schedules a retry of a failed read of storage; default: after 200 ms. */
   readonly scheduleRetry?: ((run: () => void) => void) | undefined
   readonly protocol: Pick<ProtocolHandler<FeedPosition>, 'isOpen' | 'isSlow' | 'end'>
-  /** Pays for one trade; false when no credit is at hand. */
+  /** Spends one credit for a trade; false when none is reserved. */
   takeCredit(): boolean
   /** Called after each charged trade. */
   onTrade(): void

@@ -73,7 +73,7 @@ test('on a busy machine the event-loop delay is reported and not judged', (t) =>
   )
 })
 
-test('a short run reports delay and memory and judges answers alone', (t) => {
+test('a short run reports delay and memory and judges responses alone', (t) => {
   const run = {
     ...good,
     samples: [loop('raw', 51)],

@@ -22,12 +22,12 @@ const talk = (expect: AbuseCase['expect']) =>
 const verdict = (one: Parameters<typeof judge>[0], seen: Partial<CaseOutcome>) =>
   judge(one, { ...NO_OUTCOME, ...seen }, [KEY])
 
-test('a refusal that follows the contract is no fault', (t) => {
+test('a refusal that follows the contract is not a fault', (t) => {
   const one = exchange({ statuses: [400], codes: ['invalid_parameter'] })
   t.deepEqual(verdict(one, { answers: [refusal(400, 'invalid_parameter')] }), [])
 })
 
-test('a 5xx, a hang, a missing answer and another status or code are faults', (t) => {
+test('a 5xx, a hang, a missing response and another status or code are faults', (t) => {
   const one = exchange({ statuses: [400], codes: ['invalid_parameter'] })
   t.deepEqual(
     [
@@ -47,7 +47,7 @@ test('a 5xx, a hang, a missing answer and another status or code are faults', (t
   )
 })
 
-test('an internal word or a secret in an answer is a fault', (t) => {
+test('an internal word or a secret in a response is a fault', (t) => {
   const one = exchange({ statuses: [400] })
   const words = ['DB::Exception in ClickHouse', '\n    at read (node:internal/x:1:2)', 'api/app.ts']
   for (const word of words)
@@ -62,7 +62,7 @@ test('an internal word or a secret in an answer is a fault', (t) => {
   ])
 })
 
-test('a refusal that costs, lacks its fields or is no problem document is a fault', (t) => {
+test('a refusal that costs, lacks its fields or is not a problem document is a fault', (t) => {
   const one = exchange({ statuses: [401] })
   const { body } = refusal(401, 'unauthorized')
   t.deepEqual(
@@ -76,7 +76,7 @@ test('a refusal that costs, lacks its fields or is no problem document is a faul
   )
 })
 
-test('more answers than requests are a fault', (t) => {
+test('more responses than requests are a fault', (t) => {
   const one = exchange({ statuses: [0, 400], answers: 1 })
   const answers = [refusal(400, 'bad_request'), refusal(400, 'bad_request')]
   t.deepEqual(verdict(one, { answers }), ['2 answers instead of 1'])

@@ -2,7 +2,7 @@ import test from 'ava'
 import { encodeFrame, readFrames } from './frames.ts'
 import { readAnswers } from './read-answers.ts'
 
-test('answers are read one after the other, whatever gives their length', (t) => {
+test('responses are read one after the other, with any form of length', (t) => {
   const bytes = Buffer.from(
     [
       'HTTP/1.1 100 Continue\r\n\r\n',

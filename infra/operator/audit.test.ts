@@ -245,7 +245,7 @@ test.serial(
   },
 )
 
-test('a code is valid for ten to twenty minutes', (t) => {
+test('a confirmation code is valid for ten to twenty minutes', (t) => {
   const change = { wallet: CUSTOMER, credits: 500_000, reason: 'x' }
   const minute = 60_000
   for (const from of [0, 5 * minute, 10 * minute - 1]) {

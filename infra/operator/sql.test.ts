@@ -118,7 +118,7 @@ test('sql runs one query that reads, and no other (rule J3)', async (t) => {
   t.deepEqual(Object.keys(plan as object), ['explain'])
 })
 
-test('sql answers queries of tables, views, joins, windows, and texts with any character', async (t) => {
+test('sql answers queries of tables, views, joins, windows, and strings with any character', async (t) => {
   const none = [{ n: '0' }]
   for (const [query, expected] of [
     ['SELECT count() AS n FROM tracked_wallets WHERE wallet = 9', none],

@@ -133,7 +133,7 @@ test(`servers start, keep what was written over a kill, and stop; hostile analys
   t.true(Buffer.from(read?.bytes ?? '', 'hex').length > text.length)
   t.false(Buffer.from(read?.bytes ?? '', 'hex').includes(text), 'tables are encrypted on disk')
 
-  // The service needs 0.1 GB of the server's 4 GB, all of which analysts try to get.
+  // `work` needs 0.1 GB of memory. The hostile analyst tries to use all of the server's 4 GB.
   const work = async () => {
     await clickhouse.command({ query: 'INSERT INTO kept SELECT number FROM numbers(10000)' })
     await clickhouse.command({

@@ -14,7 +14,7 @@ export interface ServiceContext {
   /** Metrics of ingest, backfill and payments, which one registry can hold only once. */
   readonly ingestMetrics: IngestMetrics
   readonly onStage: OnStage | undefined
-  /** Ends the process: called with a bug, or with the fault of a log that is broken for good. */
+  /** Ends the process: called with a bug, or with the fault of a log that cannot recover. */
   readonly fail: (error: unknown) => void
 }
 

@@ -19,7 +19,7 @@ import { startWorkers } from './workers.ts'
 export interface Service {
   /** Lines for stdout: the URL, and for a demo service a key and an example call (rule J1). */
   readonly lines: readonly string[]
-  /** Rejects when the process has to end: a bug, or a log that is broken for good. */
+  /** Rejects when the process has to end: a bug, or a log that cannot recover. */
   readonly failed: Promise<never>
   /**
    * Reads `JWT_KEYS_FILE`, `WALLETS_FILE` and `STRATEGIES_FILE` again (rule J5). A bad file is

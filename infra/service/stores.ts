@@ -22,7 +22,7 @@ export interface Stores extends ServicePart, CreditSystem {
   readonly store: Store
   /** The connection for rate limits and account locks; null without Redis. */
   readonly redis: Redis | null
-  /** Lets one change at a time happen to an account. */
+  /** Serialises changes of an account. */
   readonly locks: AccountLocks
 }
 

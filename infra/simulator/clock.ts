@@ -1,4 +1,4 @@
-/** How slots follow each other. */
+/** How a clock advances from slot to slot. */
 export type ClockOptions =
   /** Slot numbers follow the wall clock, so that a restarted simulator continues the same chain. */
   | { readonly kind: 'wall' }

@@ -281,7 +281,7 @@ test('commitment decides when data comes, and slot statuses which of them', asyn
   finalized.close()
 })
 
-test('the version is told; a wrong x-token is refused on every call', async (t) => {
+test('the version is returned; a wrong x-token is refused on every call', async (t) => {
   const simulator = await start(t, { xToken: 'right' })
   const client = await connectYellowstone(simulator, 'right')
   t.regex((await client.getVersion()).version, /yellowstone-grpc-geyser/)

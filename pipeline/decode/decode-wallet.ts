@@ -161,7 +161,7 @@ function hasSigned({ tx, named }: TransactionFacts, wallet: number): boolean {
   return at !== -1 && at < tx.signerCount
 }
 
-/** The swap that balance changes show when no known venue was called (rule B10), else null. */
+/** The swap inferred from balance changes when no known venue was called (rule B10), else null. */
 function wholeSwap(facts: TransactionFacts, wallet: number, whole: bigint[]): DecodedSwap | null {
   if (facts.swapCalls.length > 0 || !callsTradedProgram(facts)) return null
   const swap = singleSwap(whole)

@@ -65,7 +65,7 @@ test('tokens and lamports are conserved in every transaction (B12, B13)', (t) =>
 test('wraps, rent, tips, NFTs and moves between own accounts change no event, in any position (B2, B3, B8a)', (t) => {
   const loud = fc.array(fc.oneof(swapAction, unknownVenueAction, transferAction), { maxLength: 5 })
   fc.assert(
-    // Adds one silent action only: two NFTs of one mint would be an amount.
+    // Adds only one action without an event: two NFTs of one mint would count as a token amount.
     fc.property(loud, silentAction, fc.nat(5), (plain, added, place) => {
       const noisy = [...plain]
       noisy.splice(place, 0, added)

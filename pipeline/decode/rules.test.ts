@@ -197,7 +197,7 @@ test('closing a WSOL account in favour of someone else moves the wrapped SOL, no
   t.deepEqual(events(story, 'w', 'v'), [solOut(900n), solIn(900n, { wallet: 2 })])
 })
 
-test('adding liquidity is no swap: its tokens and its WSOL are transfers (B4, B12, B13)', (t) => {
+test('adding liquidity is not a swap: its tokens and its WSOL are transfers (B4, B12, B13)', (t) => {
   const story = market()
   story.call(PUMPSWAP, anchorDiscriminator('deposit'), ['w'], () => {
     story.transfer('w COIN', 'pool COIN', 10n).transfer(`w ${WSOL}`, `pool ${WSOL}`, 20n)
@@ -242,7 +242,7 @@ test('base that left without any quote is a sell without a value, if w signed (B
   t.deepEqual(events(story('keeper'), 'w'), [tokenOut('COIN', 1000n)])
 })
 
-test('base that only came in is a transfer, and so is SOL beside it (B6a, B12, B13)', (t) => {
+test('base that only came in is a transfer, and so is SOL that moved with it (B6a, B12, B13)', (t) => {
   const story = market()
   story.call(PUMPSWAP, SWAP, ['w'], () => {
     story
@@ -361,7 +361,7 @@ test('an exchange of one base against a quote by an unknown program is a delta_o
   ])
 })
 
-test('balance changes give no swap for lending, minted tokens, plain transfers, or beside a known swap (B10)', (t) => {
+test('balance changes give no swap for lending, minted tokens, plain transfers, or in addition to a known swap (B10)', (t) => {
   const lent = swap(market(), WSOL, 500n, 'COIN', 1000n, KAMINO, Uint8Array.of(1))
   t.deepEqual(events(lent, 'w'), [tokenIn('COIN', 1000n), solOut(500n, { eventIndex: 1 })])
   const minted = market()
@@ -374,7 +374,7 @@ test('balance changes give no swap for lending, minted tokens, plain transfers, 
   t.deepEqual(events(plain, 'w'), [tokenIn('COIN', 1000n), solOut(500n, { eventIndex: 1 })])
 })
 
-test('directly credited lamports count in a swap from balance changes, and are no transfer elsewhere (B10, B13)', (t) => {
+test('directly credited lamports count in a swap from balance changes, and are not a transfer elsewhere (B10, B13)', (t) => {
   const story = market().sol('curve', 10_000n)
   story.call('new curve', Uint8Array.of(1), ['w'], () => {
     story.transfer('w COIN', 'pool COIN', 1000n).credit('curve', 'w', 500n)
@@ -465,7 +465,7 @@ test('SOL put on accounts that the transaction creates is rent, up to the rent o
   t.deepEqual(events(large, 'w'), [solOut(9n)])
 })
 
-test("SOL sent beside a swap is a terminal's fee up to 5% of its SOL, else a transfer (B13a)", (t) => {
+test("SOL sent in addition to a swap is a terminal's fee up to 5% of its SOL, else a transfer (B13a)", (t) => {
   const story = (fee: bigint) =>
     swap(market().transferSol('w', 'terminal', fee), WSOL, 500n, 'COIN', 1000n)
   t.deepEqual(events(story(25n), 'w'), [aSwap({ feeLamports: 25n })])

@@ -118,8 +118,8 @@ onCorpus('the pool of every recorded swap owns a vault of what was swapped', (t)
 })
 
 /**
- * Account layouts of swap instructions of each program with `poolOf`: `vault` gives the base of
- * `pool`.
+ * Account layouts of swap instructions of each program with `poolOf`. `vault` marks the vault of
+ * `pool` that pays out the base.
  */
 const LAYOUTS: Readonly<
   Record<string, readonly (readonly [data: Uint8Array, accounts: string])[]>
@@ -393,7 +393,7 @@ test('a call of a market maker with unpublished data is a swap only when two min
   t.deepEqual(swapsOf(update), [])
 })
 
-test('an order that only rests in the book is no swap (B4)', (t) => {
+test('an order that only rests in the book is not a swap (B4)', (t) => {
   const phoenix = PROGRAMS.find(({ name }) => name === 'phoenix')!
   const resting = new TransactionStory('w')
     .token('w COIN', 'w', 'COIN', 1000n)

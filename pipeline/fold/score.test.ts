@@ -51,13 +51,13 @@ test('each part of the score at its threshold', (t) => {
   t.is(points({ pnl: 1n, bought: 30n }), 667)
   t.is(points({ pnl: -1n, bought: 40n, tokensWon: 1, tokensSoldValued: 2 }), 1500)
   t.is(points({ pnl: -1n, bought: 0n }), 0)
-  // 40% of wins is not enough
+  // A win rate of 40% is not enough.
   t.is(points({ tokensWon: 40, tokensSoldValued: 100 }), 0)
   t.is(points({ tokensWon: 41, tokensSoldValued: 100 }), 2000)
-  // 300 s are not enough
+  // A mean holding time of 300 s is not enough.
   t.is(points({ holdingSecondsSum: 600, holdingMatches: 2 }), 0)
   t.is(points({ holdingSecondsSum: 601, holdingMatches: 2 }), 1000)
-  // 1 SOL is enough
+  // A mean trade of 1 SOL is enough.
   t.is(points({ bought: 25n * SOL }), 1000)
   t.is(points({ bought: 25n * SOL - 1n }), 0)
   t.is(points({ buys: 0, sells: 50, bought: 0n }), 0)

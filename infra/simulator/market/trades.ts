@@ -237,8 +237,8 @@ export function routeOverSol(
 }
 
 /**
- * Jupiter v6 `route` from one coin to another over SOL: a sale and a purchase against what passed
- * in between (rule B7).
+ * Jupiter v6 `route` from one coin to another over SOL. It counts as a sale and a purchase against
+ * the SOL in between (rule B7).
  */
 export function rotate(
   scene: MarketScene,

@@ -252,7 +252,7 @@ test('accounts: mints, their metadata, the price pool, wallets and their token a
   )
 })
 
-test('with trouble, some answers are 429 with Retry-After, and none is wrong', async (t) => {
+test('with trouble, some responses are 429 with Retry-After, and none is wrong', async (t) => {
   const simulator = await start(t, { trouble: { rateLimitedRpc: true } })
   const answers: unknown[] = []
   for (let i = 0; i < 60; i += 1) answers.push(await callRpc(simulator, 'getSlot', CONFIRMED))

@@ -54,7 +54,8 @@ export async function createPaymentStage(simulator: Simulator, seed = 1): Promis
 }
 
 /**
- * Every path that must be told apart (rule E5); each sends transactions that are really executed.
+ * All payment paths that the service must distinguish (rule E5). Each sends transactions that the
+ * simulator executes.
  */
 export const PAYMENT_PATHS: readonly PaymentPath[] = [
   path('`transfer` to the associated account', async ({ account }, customer) => {

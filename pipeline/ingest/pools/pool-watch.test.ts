@@ -320,7 +320,7 @@ function aStatus(slot: number): Uint8Array {
   return SubscribeUpdate.encode(SubscribeUpdate.fromPartial(update as never)).finish()
 }
 
-/** Wakes everyone who waits on `next`. */
+/** Creates a notifier that resolves all pending `next` promises. */
 function createBell() {
   let waiting: (() => void)[] = []
   return {

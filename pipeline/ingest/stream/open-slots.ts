@@ -95,8 +95,9 @@ export class OpenSlots<T, A> {
   }
 
   /**
-   * Notes that RPC has no block of this slot. A child known from the stream was misread: it loses
-   * its meta and is fetched in turn. A child known from RPC lost its parent for good.
+   * Notes that RPC has no block of this slot. A child slot known from the stream has a wrong
+   * parent: its meta is deleted, and it is fetched too. A child slot known from RPC will never get
+   * its parent.
    */
   markAbsent(slot: number): void {
     this.delete(slot)

@@ -27,7 +27,7 @@ interface PositionRow {
   readonly sold_lamports: string
 }
 
-/** A position whose holding is computed from swaps alone (rule C14). */
+/** An open position by swaps alone (rule C14). */
 export interface HeldPositionRow extends PositionRow {
   readonly first_trade_time: number
   readonly last_trade_time: number

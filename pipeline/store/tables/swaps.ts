@@ -34,7 +34,7 @@ export interface SwapRow extends EventKeyRow {
 /** A swap row, whether the swap was late, and its source. */
 export type LateSwapRow = SwapRow & { readonly late: 'no' | 'stream' | 'backfill' }
 
-/** A stored swap: the columns above. */
+/** A stored swap, as `COLUMNS` selects it. */
 export type StoredSwap = { readonly version: bigint } & Omit<
   Swap,
   'kind' | 'signature' | 'programId' | 'pool' | 'feeLamports' | 'solPriceUsdE9'

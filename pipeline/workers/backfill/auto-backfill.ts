@@ -22,9 +22,9 @@ export interface AutoBackfill {
    */
   onAdded(wallets: readonly number[]): Promise<void>
   /**
-   * Says that the log has slot `newest`. Coverage of wallets without one starts there, and open
-   * backfills start. Wallets that joined before the start have been subscribed since its first
-   * slot.
+   * Call it once the log has slot `newest`. It starts the open backfills, and the coverage of
+   * wallets that have none begins at `newest`. Wallets added before the process started are
+   * subscribed from its first slot.
    */
   begin(newest: { readonly slot: number; readonly blockTime: number }): Promise<void>
   /**

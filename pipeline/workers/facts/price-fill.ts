@@ -44,7 +44,7 @@ export interface PriceFillDeps {
 const WALLETS_AT_ONCE = 8
 /** Delay of a pass after a swap without a price was stored. */
 const DELAY_MS = 10_000
-/** Time between passes that nothing caused. */
+/** Interval of the periodic passes, in milliseconds. */
 const EVERY_MS = 600_000
 
 /**

@@ -78,7 +78,7 @@ function UsageTable({ usage: { by, items } }: { readonly usage: UsageResponse })
   )
 }
 
-/** A bar whose length is a value's share of the highest. The number stands beside it. */
+/** A bar whose length is a value's share of the highest. The number is shown next to it. */
 function Bar({ value, highest }: { readonly value: number; readonly highest: number }) {
   const width = highest > 0 ? Math.max(0, Math.round((100 * value) / highest)) : 0
   return (

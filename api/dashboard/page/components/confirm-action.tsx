@@ -6,7 +6,7 @@ import { focusOnMount } from './page-layout.tsx'
 
 /** A button for an action that cannot be undone. It asks for confirmation before it acts. */
 export function ConfirmAction(props: {
-  /** Text of the button that asks. */
+  /** Text of the button that opens the confirmation. */
   readonly button: string
   /** The question, with what the action will do. */
   readonly children: ComponentChildren

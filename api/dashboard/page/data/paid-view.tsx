@@ -11,7 +11,7 @@ import type { PaidQuery } from './use-paid-query.ts'
 
 /**
  * Shows a paid request in each of its states: no API key, not sent, loading, failed, loaded.
- * `children` renders the response. Its age and the price of a refresh stand below.
+ * `children` renders the response. Its age and the price of a refresh are shown below.
  */
 export function PaidView<Body>(props: {
   readonly query: PaidQuery<Body>
