@@ -24,7 +24,7 @@ const pathOf = (mint = 0) => `/tokens/${MINTS[mint]}/wallet-aggregates`
 const usagePath = (hours: number) => `/me/usage?by=hour&limit=${hours}`
 
 /**
- * The embedded store. Its reads of one mint, or of usage by hours, resolve when the test says so.
+ * The embedded store. The test controls when its reads of one mint, or of usage by hours, resolve.
  */
 function holdReads() {
   const begun: number[] = []
@@ -113,7 +113,7 @@ test('an account has a number of requests a minute, from any address; beyond it 
   t.is((await ask(api.url, '/wallets', 'tw_none')).status, 401)
   t.deepEqual(await ask(api.url, '/wallets', bob.key), answer(200, 2))
   t.is(await api.credits.left(alice.wallet), 99)
-  // The limit of the client comes first.
+  // The rate limit of the client is checked before that of the account.
   addresses = 250
   for (const status of [200, 200]) {
     t.is((await ask(api.url, '/wallets', bob.key)).status, status)
@@ -152,7 +152,7 @@ test('an account has a number of concurrent requests; one more is 429 and costs 
   await api.close()
 })
 
-test('reads of one account wait for each other, but not for other accounts, also if they wait for the same answer', async (t) => {
+test('reads of one account wait for each other, but not for other accounts, also if they wait for the same response', async (t) => {
   const held = holdReads()
   const api = await startApi(held.store, {
     config: { trustedProxies: 1, accountLimits: { ...NO_ACCOUNT_LIMITS, storeReads: 1 } },

@@ -32,7 +32,7 @@ test.before(async () => {
       done()
     },
   })
-  // The API uses nothing else of billing here.
+  // The cast is safe: the API calls only `pro` here.
   const billing = { pro: async () => ({ active: false }) } as unknown as Billing
   const logger = pino({ level: 'debug' }, sink)
   api = await startApi(opened.store, { registry, logger, billing: () => billing })
@@ -281,7 +281,7 @@ const CASES: readonly Case[] = [
     401,
     'unauthorized',
   ],
-  // A token in place of a key, the reverse, and other text.
+  // A token in place of a key, a key in place of a token, and other strings.
   ...[
     ...['GET /me/api', 'GET /me/usage', 'GET /me/events', 'POST /me/api/rotate'],
     ...['POST /auth/logout', 'POST /auth/logout-everywhere'],

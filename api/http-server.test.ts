@@ -126,7 +126,7 @@ test('closing destroys connections that remain after the grace period, upgraded 
 const LARGE = Buffer.alloc(32 * 1024 * 1024, 'a')
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`
 
-test('a client that does not read its answer is disconnected, also while it sends; slow readers, slow answers and WebSockets are not', async (t) => {
+test('a client that does not read its response is disconnected, also while it sends; slow readers, slow responses and WebSockets are not', async (t) => {
   const webSockets = new WebSocketServer({ noServer: true })
   const responses = new Map<string, ServerResponse>()
   // Much longer than a busy machine stops the event loop, because an idle socket ends after this

@@ -64,7 +64,7 @@ test('each client has a number of requests a minute, shown in the RateLimit fiel
   t.is((await ask('/wallets', '203.0.113.9, 198.51.100.1', withKey)).status, 429)
 })
 
-test('pages of configured origins may call and read every header field; others get answers without CORS headers (CORS_ORIGINS)', async (t) => {
+test('pages of configured origins may call and read every header field; others get responses without CORS headers (CORS_ORIGINS)', async (t) => {
   const from = (origin: string, client: string) => ask('/status', client, { headers: { origin } })
   const known = await from('https://app.example', '192.0.2.1')
   t.is(known.headers.get('access-control-allow-origin'), 'https://app.example')

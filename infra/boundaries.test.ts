@@ -6,13 +6,13 @@ import { z } from 'zod'
 /** The root of the project, two folders above the compiled test. */
 const ROOT = resolve(import.meta.dirname, '../..')
 
-/** The dashboard's browser code, which has a configuration of its own in both builds. */
+/** The dashboard's browser code, which both builds configure separately. */
 const PAGE = 'api/dashboard/page'
 
 /** Rooms of the pipeline that the API may import. */
 const SHARED = ['pipeline/domain', 'pipeline/log', 'pipeline/store', 'pipeline/runtime']
 
-/** Files of `api` itself that its rooms may import. The others put the API together. */
+/** Files directly in `api` that its rooms may import. The other files there assemble the API. */
 const API_BASE = [
   'api/account-locks.ts',
   'api/aes-siv.ts',
@@ -150,7 +150,7 @@ test('no rooms import each other in a circle', (t) => {
   let edges = internalImports
     .map(({ file, target }) => ({ from: room(file), to: room(target), file, target }))
     .filter(({ from, to }) => from !== to)
-  // A room that imports no other room, or that none imports, is in no circle.
+  // A room that imports no other room, or that none imports, is not part of an import cycle.
   for (let before = Infinity; edges.length < before; ) {
     before = edges.length
     const importers = new Set(edges.map(({ from }) => from))

@@ -64,7 +64,7 @@ test('an API key is tw_ and the base58 of 32 random bytes and their checksum; on
   t.is(parseApiKey(EXAMPLE_KEY), EXAMPLE_KEY)
 })
 
-test('other texts, and a key with one altered character, are not API keys', (t) => {
+test('other strings, and a key with one altered character, are not API keys', (t) => {
   const key = newApiKey()
   for (const text of [
     '',
@@ -147,7 +147,7 @@ test('a key is valid until another replaces it, whatever was stored in between (
   await opened.store.insert('api_keys', [row])
   t.is(await accounts.accountOfKey(hashApiKey(lost)), null)
   t.is(await accounts.accountOfKey(hashApiKey(second)), wallet)
-  // Nor does a process that may have lost its lock.
+  // A process that may have lost its lock does not replace the key either.
   const require = () => {
     throw new ServiceError('unavailable', 'lost', { retriable: true })
   }

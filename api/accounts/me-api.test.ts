@@ -383,7 +383,7 @@ test.serial('while the store is down no key is created or shown', async (t) => {
   await away.close()
 })
 
-test.serial('a key appears in one answer and nowhere else', async (t) => {
+test.serial('a key appears in one response and nowhere else', async (t) => {
   const token = await api.token(newWallet().address)
   const keys = [String((await me(token)).body.api_key), String((await rotate(token)).body.api_key)]
   for (const key of keys) {

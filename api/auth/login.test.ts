@@ -91,7 +91,7 @@ test.serial('a wallet that signs the message is logged in until it logs out', as
     expires_at: clock.now / 1000 + 12 * 3600,
     wallet: wallet.address,
   })
-  // Anyone can verify it with the published keys.
+  // The published keys verify the token.
   const { body: keys, headers: keyHeaders } = await ask(api, '/.well-known/jwks.json')
   t.is(keyHeaders.get('cache-control'), 'public, max-age=300')
   const { payload } = await jwtVerify(
@@ -171,7 +171,7 @@ test.serial(
   async (t) => {
     const wallet = newWallet()
     const one = await challenge(wallet.address)
-    // A stranger without a signature of the wallet cannot use it up.
+    // Only a signature of the wallet can use up the nonce.
     t.is((await attempt(wallet.address, one.message, stranger.signText(one.message))).status, 401)
     t.is((await attempt(wallet.address, one.message, wallet.signText(one.message))).status, 200)
     t.is((await attempt(wallet.address, one.message, wallet.signText(one.message))).status, 401)
@@ -328,7 +328,8 @@ test.serial(
       const fields = { headers: { authorization: `Basic ${basic}` }, method }
       t.is((await ask(api, path, undefined, fields)).status, 401)
     }
-    // The socket accepts both, each for its own channels (api/stream/view-feed.test.ts).
+    // The WebSocket accepts API keys and dashboard tokens, each for other channels
+    // (api/stream/view-feed.test.ts).
     for (const path of ['/wallets', '/trades']) t.is((await ask(api, path, token)).status, 401)
   },
 )

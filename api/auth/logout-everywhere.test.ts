@@ -113,7 +113,7 @@ test.serial(
   async (t) => {
     const channel = createMemoryChannel()
     const expiresAt = clock.now / 1000 + 1000
-    // the dashboard's views use nothing else
+    // The cast is safe: the dashboard's views call only `pro`.
     const billing = () => ({ pro: async () => ({ active: true, expiresAt }) }) as unknown as Billing
     const config = { ...sameKeys(), connectionsPerKey: 9 }
     const [one, two] = await Promise.all([

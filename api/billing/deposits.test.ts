@@ -409,7 +409,8 @@ test.serial(
     t.deepEqual(await check(stranger), { credited: 2000, balance_credits: 2000 })
     t.is(trouble.histories, 5)
 
-    // In and out again before a read: the payment address signs the outgoing transfer.
+    // A payment that is transferred out again before a read. The payment address signs that
+    // transfer.
     await stranger.send([transfer(stranger.usdt, given[8]!, publicKey, 3_000_000n)])
     simulator.advance(1)
     const out = transfer(given[8]!, stage.account, stage.owner, 3_000_000n)
@@ -629,7 +630,7 @@ test.serial(
     t.deepEqual(await checkPro(payer), { ...both, seconds_left: 33 * 86_400 })
     clock.now += 86_400_000
     t.deepEqual(await checkPro(payer), { ...both, seconds_left: 32 * 86_400 })
-    // Renewed before it ends: the days are added to the current end.
+    // A renewal before the end of Pro adds its days to the current end.
     await payPro(payer, 5_000_000n)
     simulator.advance(FINALITY)
     t.like(await checkPro(payer), { plan: 'trial', expires_at: until(36) })

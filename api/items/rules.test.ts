@@ -124,7 +124,7 @@ function positions(steps: readonly (Step | readonly Step[])[], supply: bigint | 
   )
 }
 const position = (steps: readonly (Step | readonly Step[])[], supply: bigint | null = null) =>
-  // Every history here trades A.
+  // The cast is safe: every history in these tests trades mint A.
   positions(steps, supply).get(A) as TradedPositionRow & HeldPositionRow
 
 test('C1: a swap has the value of its lamports, or of its dollars at its own price rounded down, or none', (t) => {
@@ -399,7 +399,7 @@ test('C15: entry_mcap is the supply at the price of the first buy, in USD at its
 })
 
 test('C18: lots count transfers and holdings do not; tokens that come back have zero cost; the documents say so', (t) => {
-  // Received by airdrop and sold: all profit, and never held.
+  // A token received by airdrop and sold is all profit, and is never listed as a holding.
   const airdrop = [token('in')(0, 5n), sell(1, 5n, 10n)]
   t.is(metrics(airdrop).pnl.pnl_sol, 10e-9)
   t.is(walletAggregateItem(position(airdrop)).base_net, '-5')

@@ -34,7 +34,7 @@ test.before(async () => {
   store = opened.store
   let subscriber: string | undefined
   const billing = { pro: async (wallet: string) => ({ active: wallet === subscriber }) }
-  // The API uses nothing else of billing here.
+  // The cast is safe: the API calls only `pro` here.
   api = await startApi(store, { now: () => clock, billing: () => billing as unknown as Billing })
   const { wallet } = await api.customer(0)
   subscriber = wallet

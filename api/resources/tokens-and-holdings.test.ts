@@ -36,7 +36,7 @@ test.before(async () => {
   store = opened.store
   await insertWallets(store, 12)
   await store.insert('positions', [
-    // Bought and sold with several quote coins; 4 of 10 held.
+    // A position bought and sold with several quote coins. The wallet still holds 4 of 10.
     aPositionRow(2, MINT, {
       buys: '3',
       sells: '2',

@@ -15,7 +15,7 @@ import type { ViewSource } from './view-rows.ts'
 
 /* Limits of one client: one page of history at a time, and a number of messages per minute. */
 
-/** Reads that end when the test says so. */
+/** Creates reads that the test ends. */
 function held() {
   const begun: number[] = []
   const ends: (() => void)[] = []
@@ -35,7 +35,7 @@ function held() {
 
 const STORED = { slot: 5000, blockTime: 1_790_000_000 }
 
-/** A store of empty slots, whose pages of the feed's history are held. */
+/** A store of empty slots. The test ends its reads of the feed's history with `reads`. */
 function pagesOf(reads: ReturnType<typeof held>): Store {
   const marker = { slot: '5000', parent: '4999', block_time: STORED.blockTime }
   return {
@@ -66,7 +66,7 @@ async function startHistory(connectionsPerKey = 1) {
   return { reads, service, after }
 }
 
-test('however often a client subscribes it has one page of history read or queued, and other accounts have their turn', async (t) => {
+test('however often a client subscribes at most one page of history is read or queued, and other accounts are served', async (t) => {
   const { reads, service, after } = await startHistory()
   const alice = await service.connect('alice')
   for (let slot = 1; slot <= 50; slot++)
@@ -108,7 +108,7 @@ test('a queued page of a connection that has closed or unsubscribed costs no que
   await service.close()
 })
 
-test('however often a dashboard subscribes it has one page read or queued, and other wallets have their turn', async (t) => {
+test('however often a dashboard subscribes at most one page is read or queued, and other wallets are served', async (t) => {
   const T = 1_790_000_000
   const views = memoryViews()
   views.tick(T + 1000)
@@ -139,7 +139,7 @@ test('however often a dashboard subscribes it has one page read or queued, and o
   await service.close()
 })
 
-test('a connection takes so many messages and pings a minute; one more is told and closes it with 1008 (rule F7)', async (t) => {
+test('a connection takes a limited number of messages and pings per minute; one more is refused and closes it with 1008 (rule F7)', async (t) => {
   let now = 0
   const service = await startFeed({ messagesPerMinute: 3, now: () => now })
   await fund(service.meter, 'alice', 1000)
@@ -164,7 +164,7 @@ test('a connection takes so many messages and pings a minute; one more is told a
   await service.close()
 })
 
-/** The transport of a client that reads at once. */
+/** The transport of a client that reads immediately. */
 const TRANSPORT: Transport = {
   write() {},
   cork() {},

@@ -5,7 +5,7 @@ import type { BlockRenewal } from '../credits/meter.ts'
 import { blocksOf, fund } from '../testing/start-feed.ts'
 import { CreditBlock } from './credit-block.ts'
 
-/** A block of an account's credits; renewals wait until the test answers them. */
+/** A block of an account's credits; the test controls when renewals resolve. */
 async function startBlock(credits: number) {
   const meter = createMemoryMeter()
   await fund(meter, 'alice', credits)

@@ -169,7 +169,7 @@ test('a client that reconnects at any time to any process gets every matching tr
       const slots: number[] = []
       const all: { swap: Swap; passedSlot: number | null }[] = []
       const known = new Set<string>()
-      // A time names its trade.
+      // The block time identifies the trade.
       const make = (at: number, { txIndex, wallet, mint }: Trade) =>
         aSwap({ slot: at, txIndex, wallet, baseMint: mint, blockTime: times++ })
       const append = async (skipped: number, swaps: readonly Swap[]) => {

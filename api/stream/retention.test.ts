@@ -73,8 +73,8 @@ test('a client that resumes after the retention gets a gap, then every trade sin
       return { id: one.id, time: one.data.block_time }
     })
 
-  // Long ago, whatever it knew of late trades: those that came late for a time that is out of reach
-  // are not sent.
+  // A position older than the retention. Late trades of slots older than the retention are not
+  // sent.
   const floor = cursor(endOfSlot(STORED - 86_401))
   for (const late of [null, lateBefore(0, 10), lateBefore(0, LATE_PASSED)]) {
     const [gap, ...rest] = await resume(client, cursor(keyAt(10), late), 1 + YOUNG.length)

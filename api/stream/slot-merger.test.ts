@@ -186,7 +186,7 @@ test('late swaps come out once, in one place in every process: behind the slot t
         else if (one.kind === 'late')
           t.deepEqual([one.mark.passedSlot, one.swap.slot <= passed], [passed, true])
       }
-      // Within one passed slot each partition keeps its own order, and that is all that may differ.
+      // Runs may differ only in how the late trades of different partitions interleave in one slot.
       const inOnePlace = (merged: readonly MergerOutput[]) =>
         merged
           .flatMap((one) => (one.kind === 'late' ? [one.mark] : []))

@@ -20,7 +20,9 @@ import { createFeedMetrics } from './telemetry.ts'
 import { createTradeBatch } from './trade-batch.ts'
 import { TradeConnection } from './trade-connection.ts'
 
-/** `down`: not done, and said so; `lost`: done, but the response got lost. */
+/**
+ * `down`: the call fails without effect. `lost`: the call takes effect, but its response is lost.
+ */
 type Answer = 'granted' | 'down' | 'lost'
 
 type Step =
@@ -79,7 +81,7 @@ async function startClient(balance: number) {
   let connection: TradeConnection
   const unlisten = relay.listen((entries) => connection.deliver(createTradeBatch(entries)))
 
-  /** Lets everything happen that waits for nothing outside. */
+  /** Runs all pending microtasks and immediates. */
   const settle = () => new Promise((resolve) => setImmediate(resolve))
   const answer = async (how: Answer) => {
     await settle()
@@ -148,7 +150,7 @@ async function startClient(balance: number) {
       await finish(connection.onSocketClosed())
       await connect()
     },
-    /** The meter answers from now on; resolves when nothing is left to do. */
+    /** From now on the meter responds immediately. Resolves when no work is pending. */
     async calm() {
       await settle()
       while (asked.length > 0) await answer('granted')

@@ -25,7 +25,7 @@ interface Told {
 const T = 1_790_000_000
 const BOTH = { channels: ['watchlist', 'signals'] }
 const cursor = ({ cursors }: Service, position: ViewPosition) => encodeView(cursors, position)
-/** A second passes for services, and everything happens that waits for nothing outside. */
+/** Advances the services by one second and runs all pending microtasks and immediates. */
 const passes = async (...services: Service[]) => {
   for (const service of services) service.second()
   await new Promise((resolve) => setImmediate(resolve))
@@ -83,8 +83,7 @@ test('a subscriber gets a snapshot of the watchlist and the newest signals, then
   t.deepEqual(await client.take(1), [left])
   t.deepEqual(await takeShort(client, 2), [`watchlist changed JUP ${T + 20}`, 'signals fired JUP'])
 
-  // A subscription replaces the one before; with a position it begins there, here within the
-  // snapshot.
+  // A new subscription replaces the previous one. This one resumes within the snapshot.
   await client.subscribe({ ...BOTH, mints: [BONK], after: ids[0] })
   t.deepEqual(await takeShort(client, 1), ['signals snapshot BONK'])
   t.deepEqual(await client.take(2), [complete, left])
@@ -119,7 +118,7 @@ test('a subscription before the first tick waits for it; without subscribers no 
   views.tick(T + 10, [{ mint: JUP, event: 'changed' }])
   await passes(service)
   t.is(views.state.reads, reads)
-  // Reads that fail are done again.
+  // Failed reads are retried.
   views.state.failures = 2
   const other = await service.connect('dashboard:alice')
   await other.subscribe({ channels: ['watchlist'] })
@@ -141,7 +140,7 @@ const aStep = fc.oneof(
     weight: 2,
     arbitrary: fc.record({
       kind: fc.constant('cut' as const),
-      /** Percent of what is there. */
+      /** Percentage of the available messages that the client reads. */
       taken: fc.integer({ min: 0, max: 100 }),
     }),
   },
@@ -176,7 +175,7 @@ test('a dashboard that reconnects at any message to any process gets each messag
           views.tick(at, changes)
           return changes.filter(isWanted).length
         }
-        // The first tick lists two of them, and both fire: the snapshot.
+        // The first tick is the snapshot: it lists two mints, and a strategy fires for both.
         const both = [1, 0] as const
         due = tick([both, both])
 
@@ -367,7 +366,7 @@ test('a connection ends with its token and with Pro, to the second by the wall c
   t.deepEqual(await unknown!.take(2), [{ type: 'pro_expired' }])
   t.deepEqual(await takeShort(prolonged!, 1), [`watchlist entered JUP ${T + 10}`])
   for (const client of [token, pro, unknown]) t.is(await client!.closed, 1008)
-  // Between two looks at the clock nothing is said any more, neither of a tick nor as a response.
+  // After access has ended, nothing is sent, even before the next periodic check.
   const asking = await service.connect('dashboard:asking')
   now = (T + 1000) * 1000 - 1
   atLook = () => {
@@ -437,7 +436,7 @@ test('a connection whose key was rotated unheard ends once that can be read; who
   for (const news of heard) news.onBack(at)
   await passes(service, service)
   t.deepEqual(await other!.fence(), [])
-  // Asked until it was answered, for the same time, and then no more.
+  // The lookup was retried with the same time until it succeeded, and not repeated afterwards.
   t.is(asked.length, 3)
   t.is(asked[0], asked[1])
   await service.close()

@@ -131,7 +131,7 @@ test.serial(
       const chunks: Buffer[] = await response.toArray()
       const body = JSON.parse(Buffer.concat(chunks).toString())
       t.deepEqual([response.statusCode, body.code], [status, code])
-      // Asked without an upgrade it is the same: this comes first.
+      // A request without an upgrade gets the same status, because authentication comes first.
       t.is((await ask(api, '/ws', bearer)).status, status)
     }
     t.is((await ask(api, '/ws', token)).status, 426)

@@ -161,7 +161,7 @@ test('each container has limits of memory and processes, and no privileges', (t)
     t.truthy(service.mem_limit, name)
     t.truthy(service.pids_limit, name)
     t.deepEqual(service.security_opt, ['no-new-privileges:true'], name)
-    // The entry point of ClickHouse changes to its own user.
+    // The entry point of ClickHouse switches to the user `clickhouse`, which needs capabilities.
     if (name !== 'clickhouse') t.deepEqual(service.cap_drop, ['ALL'], name)
   }
 })

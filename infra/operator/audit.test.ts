@@ -35,7 +35,7 @@ test.before(async () => {
   await trackWallets(store, [TRACKED], 'wallets.txt')
   const meter = await openMeter({ kind: 'memory' }, logger)
   const used = { store, caller: ANN, confirmAboveCredits: 100_000 }
-  // The commands below use no other parts.
+  // The cast is safe: the commands in these tests use only these parts.
   parts = { ...used, ...createCreditSystem(store, meter, logger, null) } as unknown as OperatorParts
 })
 test.after.always(() => opened.remove())

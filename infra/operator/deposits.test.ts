@@ -254,7 +254,7 @@ test.serial('ledger check reports a deposit that was redeemed for two accounts',
   t.like(await run('ledger', 'check'), { document: { mismatches: [] }, failed: false })
   const late = keyOf(9, PAYER, 'credits')
   await parts.ledger.add(entry(late, 5000))
-  // It also reports one that bought Pro for one of the accounts.
+  // It also reports a deposit that bought Pro for one of the accounts.
   await redeemPlans(
     store,
     CUSTOMER,
@@ -284,7 +284,7 @@ test.serial('ledger check reports a deposit that was redeemed for two accounts',
 })
 
 test.serial(
-  'a stranger who pays dust hides no payment; an unreadable payment is listed until it is credited',
+  'dust payments of other wallets hide no payment; an unreadable payment is listed until it is credited',
   async (t) => {
     const dust = (at: number) => ({
       wallet: `dust${at}`,

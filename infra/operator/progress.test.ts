@@ -6,7 +6,7 @@ function shown(isTTY: boolean): string {
   let text = ''
   const stream = { isTTY, write: (chunk: string) => (text += chunk) }
   let now = 0
-  // A report uses these two members of a stream.
+  // The cast is safe: a report uses only these two members of a stream.
   const report = reportTo(stream as unknown as NodeJS.WriteStream, () => now)
   for (const done of [0, 1, 3]) {
     report({ what: 'wallets', done, total: 3 })

@@ -27,7 +27,7 @@ test.after.always(async () => {
 const run = (query: string) =>
   sql.run([query], { store, readerUrl: null } as OperatorParts, () => {}) // nothing else is used
 
-/** The store, which lists the functions of the engine once: that takes it 15 ms. */
+/** The store, with a cached list of the engine's functions, because listing takes 15 ms. */
 function listingOnce(store: Store): Store {
   let functions: Promise<unknown[]> | undefined
   return {
@@ -42,7 +42,7 @@ function listingOnce(store: Store): Store {
 
 const rows = async (query: string) => ((await run(query)).document as { items: unknown[] }).items
 
-/** The code and message of a refused query; `answered` and the rows of another one. */
+/** The code and message of a refused query; `answered` and the rows of a successful one. */
 const refused = async (query: string) => {
   try {
     return `answered: ${JSON.stringify(await rows(query))}`

@@ -134,7 +134,7 @@ async function run(t: ExecutionContext, kind: Deployment['kind']): Promise<void>
   deployment.startAll()
   await service.advance(1)
 
-  // Killed when some is safe, the command or the process that carries it out.
+  // The command, or the process that runs it, is killed after some pages are stored.
   const args = ['backfill', '--wallet', 'all']
   const cut = startOperator(deployment.env, args)
   await until(service.safe, (transactions) => transactions > 0, PATIENCE_MS)

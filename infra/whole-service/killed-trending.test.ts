@@ -25,7 +25,7 @@ import { logged, type ServiceProcess } from './service-process.ts'
 
 const START = 405_000_000
 /**
- * One of each followed program; all are traded before the first tick, so that later ticks have
+ * One coin of each followed program. All are traded before the first tick, so that later ticks have
  * their facts.
  */
 const COINS = 6

@@ -168,7 +168,9 @@ async function slotsPass(count: number): Promise<void> {
   )
 }
 
-/** Everything continues, and both storage and the socket have what the market did. */
+/**
+ * Checks that the service continues, and that storage and the socket have all trades of the market.
+ */
 async function goesOn(t: ExecutionContext): Promise<void> {
   const now = truth.slotAt(Date.now())
   await until(storedSlot, (slot) => slot >= now)

@@ -124,7 +124,7 @@ interface Outside {
   readonly heard: string[]
 }
 
-/** Follows the feed, and says what is wrong too; returns the trades of REST. */
+/** Follows the feed, also with invalid messages. Returns the trades of REST. */
 async function hearFeed({ url, key, heard }: Outside, customer: Customer) {
   const headers = { authorization: `Bearer ${key}` }
   const socket = new WebSocket(`${url.replace('http', 'ws')}/ws`, { headers })

@@ -205,7 +205,7 @@ test.serial(
     t.like(await reread(), { msg: 'strategies read again', strategies: 0 })
 
     writeFileSync(path, strategies('wallets_holding'))
-    // A time of which nothing is stored; figures of the newest minutes change with each moment.
+    // A period without stored data, because figures of the newest minutes change constantly.
     const from = '2020-01-01'
     const to = '2020-01-01T01:00:00Z'
     const backtest = (...times: string[]) => {

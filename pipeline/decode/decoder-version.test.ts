@@ -33,8 +33,8 @@ const corpus = readCorpus()
 const onCorpus = corpus.length > 0 ? test.serial : test.serial.skip
 
 /**
- * Writes the file anew. Run it after the version was raised, or after the stories or the corpus
- * changed.
+ * Command that rewrites the file. Run it after the version was raised, or after the stories or the
+ * corpus changed.
  */
 const RECORD = 'RECORD_DECODER_VERSION=1 npx ava dist/pipeline/decode/decoder-version.test.js'
 const isRecording = process.env.RECORD_DECODER_VERSION === '1'

@@ -63,7 +63,7 @@ onCorpus('a mutated RPC response is read or refused without a throw', (t) => {
 function spoil(json: unknown, random: () => number): void {
   let at = json
   for (;;) {
-    // an object or array: both have their entries by name
+    // The cast is safe: `at` is an object or array, and both have entries by name.
     const parent = at as Record<string, unknown>
     const names = Object.keys(parent)
     const name = names[Math.floor(random() * names.length)]

@@ -281,7 +281,7 @@ test.serial(
     const total = summaries.reduce((sum, { transactions }) => sum + transactions, 0)
     t.is(asked, total - safe)
     t.is(await done(), total)
-    // A call of a range that is done starts again.
+    // Backfilling a completed range starts again.
     asked = 0
     await second.run([1], history, unstopped)
     t.is(asked, summaries[0]!.transactions)
@@ -402,7 +402,7 @@ test.serial(
     await before.stored(head)
     await before.begin()
     await before.stop()
-    // More slots pass unseen than are fetched at once.
+    // More slots pass during the disconnect than ingest fetches, so a gap is recorded.
     simulator.advance(80)
 
     const after = await startPipeline(simulator, head, {

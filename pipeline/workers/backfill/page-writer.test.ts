@@ -30,7 +30,7 @@ function jobWith(records: number): BackfillJob {
   return { ...newJob(1, 'operator', { fromSlot: null, toSlot: null }, 0), records }
 }
 
-/** A writer whose appends become durable when the test says so, and what it did, in order. */
+/** A writer, with its actions in order. The test controls when its appends become durable. */
 function aWriter(options: { readonly stop?: AbortSignal; readonly append?: () => Promise<void> }) {
   const done: string[] = []
   const durable: (() => void)[] = []

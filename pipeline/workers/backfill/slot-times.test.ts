@@ -2,7 +2,7 @@ import test from 'ava'
 import { ServiceError } from '../../domain/service-error.ts'
 import { createSlotTimes } from './slot-times.ts'
 
-/** Blocks in every third slot up to 999, a second a slot. Those before `first` are pruned. */
+/** Blocks in every third slot up to 999, one second per slot. Those before `first` are pruned. */
 function aChain(first = 0) {
   const blocks = Array.from({ length: 334 }, (_, at) => at * 3)
   return createSlotTimes({

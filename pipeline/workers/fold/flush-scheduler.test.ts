@@ -5,7 +5,7 @@ import { createFlushScheduler, type FlushSchedulerOptions } from './flush-schedu
 
 const batch = (partition: number): LogBatch => ({ partition, records: [] })
 
-/** A scheduler over two partitions whose flushes end when the test says so. */
+/** A scheduler over two partitions. The test controls when its flushes end. */
 function aScheduler(options: Partial<FlushSchedulerOptions> = {}) {
   const flushed: number[][] = []
   const ends: ((error?: Error) => void)[] = []

@@ -402,7 +402,8 @@ test.serial(
 )
 
 test.serial('a price is stored before the swaps that have it (K1, K4)', async (t) => {
-  // After a crash in between, nothing would bring the price again: RPC blocks hold no pool account.
+  // The price must be durable first: after a crash it could not be read again, because RPC blocks
+  // have no pool account.
   const { store } = testStore
   await empty(store)
   await track(store)
@@ -911,7 +912,8 @@ test.serial(
         query: async (sql, params) => flaky(() => store.query(sql, params)),
         insert: async (table, rows, options) => {
           await flaky(() => store.insert(table, rows, options))
-          // The response is lost, the rows are not: the same insert comes again with its token.
+          // The rows are stored but the response is lost, so the insert is retried with the same
+          // token.
           if (calls % 5 === 0)
             throw new ServiceError('unavailable', 'the store does not answer', { retriable: true })
         },

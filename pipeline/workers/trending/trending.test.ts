@@ -67,7 +67,7 @@ async function run(
         bug = error
         tell('killed')
       },
-      // Storage holds nothing later.
+      // Storage has no later rows.
       sleep: (_ms, signal) =>
         new Promise((resolve) => {
           if (signal.aborted) resolve()
