@@ -9,7 +9,7 @@ import type { PositionChanges } from './rows/position-changes.ts'
 export class MintAnswerCache {
   readonly #changes: Pick<PositionChanges, 'refresh' | 'listen'>
   readonly #maxBytes: number
-  /** By key, the least recently used first. */
+  /** Cached responses by key, the least recently used first. */
   readonly #entries = new Map<string, Entry>()
   readonly #keysOf = new Map<string, Set<string>>()
   #bytes = 0

@@ -22,7 +22,7 @@ export const PublicJwk = z
  */
 export interface JwtKeys {
   readonly signing: { readonly kid: string; readonly key: CryptoKey }
-  /** By key id. */
+  /** Public keys by key id. */
   readonly verifying: ReadonlyMap<string, CryptoKey>
   readonly published: readonly z.infer<typeof PublicJwk>[]
 }

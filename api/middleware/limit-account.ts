@@ -50,7 +50,7 @@ export function limitAccount({ concurrencyName, rate, atOnce }: AccountLimit): A
       const others = (underWay.get(account) ?? 1) - 1
       if (others === 0) underWay.delete(account)
       else underWay.set(account, others)
-      // a refusal by a limit comes before any other
+      // A refusal by a rate limit takes precedence over any other.
       if (state.limitsPassed) await state.limitsPassed
     }
   }

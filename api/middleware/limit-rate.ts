@@ -69,7 +69,7 @@ export function limitSite(limit: RateLimit | null, trustedProxies: number): ApiM
 export function limitWallet(limit: RateLimit | null): ApiMiddleware {
   if (limit === null) return (_ctx, next) => next()
   return async function limitWallet(ctx, next) {
-    // parsed by `validate`
+    // The cast is safe: `validate` has parsed the input.
     const { wallet } = (ctx.state.input as { body: { wallet: string } }).body
     const allowance = await limit.take(wallet)
     if (!allowance.allowed) applyAllowance(ctx, 'login', limit, allowance)

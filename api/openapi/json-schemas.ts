@@ -8,7 +8,7 @@ export type JsonSchema = Readonly<Record<string, unknown>>
  * and referenced everywhere else.
  */
 export class JsonSchemas {
-  /** By id. */
+  /** Schemas by id. */
   readonly components: Record<string, JsonSchema> = {}
   readonly #target: 'draft-2020-12' | 'draft-07'
 

@@ -113,7 +113,7 @@ export class SlotMerger {
 
   /**
    * Reads the next records of a partition, or repeated ones, and returns what they release.
-   * `duplicates`: event keys of those suspects of the batch that were released before.
+   * `duplicates`: event keys of those results of `findSuspects` that were released before.
    */
   read({ partition, records }: LogBatch, duplicates: ReadonlySet<string> = NONE): MergerOutput[] {
     const outputs: MergerOutput[] = []

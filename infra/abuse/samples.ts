@@ -12,7 +12,7 @@ export interface Sample {
   readonly memory: Memory
 }
 
-/** In bytes. */
+/** Memory of a process, in bytes. */
 export interface Memory {
   readonly resident: number
   /** Memory of JavaScript: on V8's heap and outside it. */

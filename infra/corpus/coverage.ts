@@ -19,9 +19,9 @@ export type NoSwap =
 
 /** Decoding results of successful transactions that touch a venue, router or order program. */
 export interface VenueCoverage {
-  /** Every swap is `high`. */
+  /** Number of transactions whose swaps are all `high`. */
   readonly high: number
-  /** At least one swap is `delta_only`. */
+  /** Number of transactions with at least one `delta_only` swap. */
   readonly deltaOnly: number
   readonly none: ReadonlyMap<NoSwap, number>
 }

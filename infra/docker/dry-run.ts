@@ -35,7 +35,7 @@ function runStage(
   const version = /^node:(\d+)/.exec(stage.image)?.[1]
   if (version === undefined) throw new Error(`${stage.image}: only Node's images are understood`)
   process.stderr.write(`\nFROM ${stage.image} AS ${stage.name}\n`)
-  // npm finds its registry through the environment of this machine.
+  // npm reads its registry from environment variables.
   let env: NodeJS.ProcessEnv = {
     ...process.env,
     PATH: [nodeFolder(version), process.env.PATH].join(delimiter),

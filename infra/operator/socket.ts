@@ -130,7 +130,7 @@ export function askOperator(
         else settle(line)
       })
       lines.on('close', () => reject(wentAway()))
-      // readline passes on the errors of the response.
+      // readline also emits the errors of the response.
       lines.on('error', (error) => reject(wentAway(error)))
     })
     asked.end(JSON.stringify(args))

@@ -23,7 +23,7 @@ export function missingSignatures(
 }
 
 function signatureOf(line: string): string | undefined {
-  // written by `getTransaction`
+  // The cast is safe: each line is a result of `getTransaction`.
   const json = JSON.parse(line) as { transaction?: { signatures?: string[] } }
   return json.transaction?.signatures?.[0]
 }

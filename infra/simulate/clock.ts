@@ -202,7 +202,7 @@ export class Position {
     while (!this.#closed) {
       try {
         const response = await fetch(url, { signal: AbortSignal.timeout(2000) })
-        // rule J4
+        // The cast is safe: rule J4 defines this response.
         const { storage } = (await response.json()) as { storage?: { slot: number | null } }
         this.slot = storage?.slot ?? this.slot
       } catch {

@@ -13,7 +13,7 @@ export interface Block {
   /** Unix seconds. */
   readonly time: number
   readonly height: number
-  /** In the order of their indexes. */
+  /** Transactions in the order of their indexes. */
   readonly transactions: readonly SubscribeUpdateTransactionInfo[]
   /**
    * Accounts as the block left them: the SOL/USDC pool, and the pools that were traded on with

@@ -27,7 +27,7 @@ const USAGE = `npm run -s simulator -- [options]
   --trouble LIST            all, or some of ${Object.keys(NO_TROUBLE).join(',')}`
 
 /**
- * Starts the simulator as a program of its own. It writes the environment to use to stdout and ends
+ * Starts the simulator as a separate program. It writes the environment to use to stdout and ends
  * at SIGTERM or SIGINT.
  */
 async function main(): Promise<void> {

@@ -25,11 +25,11 @@ import { startRpcServer } from './rpc/server.ts'
 export interface Simulator {
   /** URL of the gRPC server, for `YELLOWSTONE_ENDPOINT`. */
   readonly endpoint: string
-  /** For `SOLANA_RPC_URL`. */
+  /** Value for `SOLANA_RPC_URL`. */
   readonly rpcUrl: string
   /** The tracked wallets, in the order of their numbers. */
   readonly wallets: readonly Address[]
-  /** For `SOL_PRICE_POOL`. */
+  /** Value for `SOL_PRICE_POOL`. */
   readonly solPricePool: Address
   /** The market. With recorded blocks, only its price pool is used. */
   readonly market: Market

@@ -69,7 +69,7 @@ async function killUnderLoad(t: ExecutionContext, service: Deployment): Promise<
   const load = Array.from({ length: CALLERS }, () => calls.askWithoutPause())
   let lost = 0
   for (let kill = 0; kill < KILLS; kill++) {
-    // At any time between two roll-ups of usage.
+    // Each kill comes at a different time between two roll-ups of usage.
     await calls.answers(200 + 150 * kill)
     await service.processes.get(role)?.kill()
     lost += calls.creditsSince(Date.now() - UNROLLED_MS)

@@ -35,7 +35,7 @@ function readBlock(file: string): RecordedTransaction[] {
     .trim()
     .split('\n')
     .map((line, index) => {
-      // see the corpus's README
+      // The cast is safe: the README of the corpus defines this format.
       const json = JSON.parse(line) as { slot: number; blockTime: number }
       const transaction = normalizeRpc(json, { slot: json.slot, index })
       if (transaction.kind === 'malformed') throw new Error(`${file}:${index + 1} is malformed`)

@@ -22,7 +22,7 @@ export interface MovementContext {
   readonly wallets: Wallets
   readonly named: NamedWallets
   readonly orders: OrderActivity
-  /** In order of execution. */
+  /** Instructions in order of execution. */
   readonly instructions: readonly AssetInstruction[]
   /** Direct credits, by the index of the venue's instruction. */
   readonly credits: ReadonlyMap<number, DirectCredit>

@@ -61,7 +61,8 @@ export function reconcileQuotes(
   let { direct } = sol
   if (trace.whole !== null) {
     const whole = wholeFlows(facts, wallet, changes)
-    // A decision over the whole transaction covers everything; SOL only when SOL takes part in it.
+    // A classification of the whole transaction covers all its flows. It covers SOL only if SOL is
+    // one side of it.
     const withSol = trace.whole === 'conversion' || decoded.swaps[0]?.quote?.mint === SOL
     if (withSol) direct -= whole[SOL]! - sol.flows
     const target = trace.whole === 'conversion' ? conversions : insideSwaps

@@ -26,7 +26,7 @@ export interface TransactionFacts {
   readonly programs: readonly (KnownProgram | null)[]
   readonly orders: OrderActivity
   readonly movements: Movements
-  /** In order of execution. */
+  /** Swap calls in order of execution. */
   readonly swapCalls: readonly SwapCall[]
 }
 

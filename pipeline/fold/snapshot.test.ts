@@ -3,7 +3,7 @@ import { decodeSnapshot, encodeSnapshot } from './snapshot.ts'
 import { createTradeSums } from './trade-sums.ts'
 import { createTokenState, createWalletState } from './wallet-state.ts'
 
-/** Sets every number, bigint and null of an object to a value of its own. */
+/** Sets every number, bigint and null of an object to a distinct value. */
 function fill<T extends object>(target: T, kept: readonly string[]): T {
   let value = 1000
   for (const [key, current] of Object.entries(target)) {

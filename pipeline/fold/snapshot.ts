@@ -41,7 +41,7 @@ export function encodeSnapshot(state: WalletState): string {
 
 /** Decodes the output of `encodeSnapshot` in the same format. */
 export function decodeSnapshot(text: string): WalletState {
-  // written by encodeSnapshot
+  // The cast is safe: `encodeSnapshot` wrote the text.
   const [wallet, revision, counts, sums, balance, hours, tokens] = JSON.parse(text) as EncodedState
   const state = createWalletState(wallet, revision)
   for (const [hour, transactions] of hours.entries()) state.hours[hour] = transactions

@@ -109,7 +109,7 @@ const SESSION = [
 
 function loadChdb(): ChdbModule {
   try {
-    // documented by the package
+    // The cast is safe: the package documents this interface.
     return createRequire(import.meta.url)('chdb/connection') as ChdbModule
   } catch (cause) {
     throw new ServiceError(

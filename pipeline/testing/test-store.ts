@@ -18,8 +18,8 @@ export function openTestStore(): Promise<TestStore> {
 }
 
 /**
- * Opens the embedded engine in a folder of its own. A process can have one only, so a test file
- * opens it once.
+ * Opens the embedded engine in a separate folder. A process can have only one, so a test file opens
+ * it once.
  */
 export async function openTestChdb(): Promise<TestStore & { readonly folder: string }> {
   const path = mkdtempSync(join(tmpdir(), 'test-store-'))

@@ -7,7 +7,7 @@ export interface Strategy {
   readonly name: string
   /** Description of the strategy for users, in one sentence. */
   readonly description: string
-  /** At least one; all must hold. */
+  /** At least one condition; all must hold. */
   readonly conditions: readonly Condition[]
 }
 

@@ -231,8 +231,8 @@ const SHAPED: Readonly<Record<string, number>> = {
 }
 
 /**
- * The instructions of the venues above, anywhere in the tree; calls as program, first byte or
- * discriminator, and length.
+ * Returns the shapes of all instructions of the programs in `SHAPED`, at any depth. Inner calls are
+ * given as program, first byte or discriminator, and length.
  */
 function shapesOf(info: ReturnType<typeof infoFromJson>): Shape[] {
   const { message } = info.transaction!

@@ -3,7 +3,7 @@ import { COMPRESSED_SLOTS, type CompressedSlots } from '../compressed-shape.ts'
 import type { Market } from './market.ts'
 import { priceAt } from './universe.ts'
 
-/** In slots; multiples of `COMPRESSED_SLOTS`. */
+/** Lengths in slots; multiples of `COMPRESSED_SLOTS`. */
 const HOUR = 9_000
 const TEN_MINUTES = 1_500
 /** Slots between two prices: ten seconds. */

@@ -14,7 +14,7 @@ export interface RecordedBlock {
   readonly blockhash: string
   /** Unix seconds. */
   readonly time: number
-  /** In block order; indexes count from 0. */
+  /** Transactions in block order; indexes count from 0. */
   readonly transactions: readonly SubscribeUpdateTransactionInfo[]
 }
 

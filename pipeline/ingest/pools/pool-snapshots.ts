@@ -54,9 +54,9 @@ interface WatchedAccount {
  */
 export class PoolSnapshots {
   readonly #onRead: (kind: AccountKind) => void
-  /** By mint. */
+  /** Watched pools by mint. */
   #pools: ReadonlyMap<string, WatchedPool> = new Map()
-  /** By public key, one latin-1 character per byte. */
+  /** Watched accounts by public key, one latin-1 character per byte. */
   #accounts = new Map<string, WatchedAccount>()
   readonly #pending = new Set<WatchedAccount>()
 

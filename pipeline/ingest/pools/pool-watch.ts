@@ -17,8 +17,7 @@ import { DEFAULT_POOL_WATCH_LIMITS, type PoolWatchLimits } from './pool-watch-li
 import type { PoolMetrics } from './telemetry.ts'
 
 /**
- * Follows the accounts of pools over a stream of its own. Gives price and liquidity of their
- * tokens.
+ * Follows the accounts of pools over a separate stream. Gives price and liquidity of their tokens.
  */
 export interface PoolWatch {
   /**

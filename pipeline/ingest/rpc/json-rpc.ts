@@ -26,7 +26,7 @@ export interface RpcOptions {
   readonly metrics: Pick<IngestMetrics, 'rpcRequests'>
   /** Maximum number of requests at once; default 8. */
   readonly concurrency?: number
-  /** For one request; default 30 s. */
+  /** Timeout of one request; default 30 s. */
   readonly timeoutMs?: number
   /** Maximum number of requests of one call; default 8. */
   readonly attempts?: number

@@ -24,7 +24,7 @@ export interface LateTransactions<T> {
 
 /** Remembers at most `limit` slots and counts dropped transactions in `dropped`. */
 export function createLateTransactions<T>(limit: number, dropped: DropCounts): LateTransactions<T> {
-  /** In ascending order of slots. */
+  /** Remembered slots in ascending order. */
   const remembered = new Map<number, { readonly blockTime: number; readonly keys: Set<string> }>()
 
   function find(slot: number, transaction: PendingTransaction<T>): LateTransaction<T> | null {

@@ -18,7 +18,7 @@ export interface OpenSlot<T, A> {
   fetched: boolean
   /** RPC has this block but not its parent. */
   parentAbsent: boolean
-  /** By signature and size. */
+  /** Transactions by signature and size. */
   readonly transactions: Map<string, PendingTransaction<T>>
   account: AccountUpdateEvent<A> | null
 }

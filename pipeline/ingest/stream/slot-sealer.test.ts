@@ -264,8 +264,8 @@ test('memory is bounded: passed slots are deleted and only the newest sealed slo
     feed(sealer, [tx(slot, 0), tx(slot + 2, 9), meta(slot, slot - 1), confirmed(slot)])
   }
   t.deepEqual(sealer.recentSlots(), [997, 998, 999, 1000])
-  // Older rechecked blocks are emitted but not remembered, so that long cuts do not grow the
-  // memory.
+  // Older rechecked blocks are emitted but not remembered, so that a long disconnect does not
+  // increase memory.
   const before = [994, 995, 996].map(
     (slot): Event => ({ kind: 'recheck', ...block(slot, slot - 1, 1) }),
   )

@@ -139,7 +139,7 @@ const CHANNEL_OPTIONS = {
   'grpc.keepalive_timeout_ms': 10_000,
   'grpc.initial_reconnect_backoff_ms': 200,
   'grpc.enable_retries': 0,
-  // Each stream has a connection of its own, so that closing a stream closes its connection.
+  // Each stream has a separate connection, so that closing a stream closes its connection.
   'grpc.use_local_subchannel_pool': 1,
 }
 

@@ -25,7 +25,7 @@ export function compileParsedInstruction(program: unknown, parsed: unknown): Rec
   const forms = typeof program === 'string' ? INSTRUCTION_FORMS.get(program) : undefined
   const form = forms?.get(type)
   if (form === undefined) return UNKNOWN
-  // a JSON object: fields are read by name and checked one by one
+  // The cast is safe: `info` is a JSON object whose fields are each checked when read.
   const fields = info as ParsedFields
   const data = form.data.map((part) => part(fields))
   if (data.some((bytes) => bytes === null)) return UNKNOWN

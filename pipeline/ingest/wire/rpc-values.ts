@@ -69,7 +69,7 @@ export function addressOrNull(value: unknown): Address | null {
 /** Cache of decoded addresses: programs, pools, mints and wallets recur in many transactions. */
 const decoded = new Map<string, Uint8Array>()
 const MAX_DECODED = 20_000
-/** In characters. */
+/** Maximum length of an address, in characters. */
 const LONGEST_ADDRESS = 44
 
 function addressBytes(value: unknown): Uint8Array | null {

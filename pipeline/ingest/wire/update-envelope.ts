@@ -144,7 +144,7 @@ function readAccountInfo(reader: ProtoReader, end: number) {
   return { key, owner, writeVersion, data }
 }
 
-/** By field number of SubscribeUpdate. */
+/** Readers by field number of SubscribeUpdate. */
 const READERS: readonly (Read | undefined)[] = [
   undefined,
   undefined,

@@ -57,7 +57,7 @@ export async function* readEvents(
       // A full page ends within its last wallet; later wallets are still to come.
       if (isFull && wallet > reached) continue
       const isLast = !(isFull && wallet === reached)
-      // A long wallet gets a page of its own, read from its first event.
+      // A wallet with many events is read in a separate page, from its first event.
       if (onlyShort && !isLast && byWallet.size > 1) continue
       const last = byWallet.get(wallet)?.at(-1)
       if (isLast || onlyShort) places.delete(wallet)

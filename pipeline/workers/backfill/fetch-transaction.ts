@@ -42,7 +42,7 @@ export interface WalletDecoder {
 const MISSING_TRIES = 3
 const MISSING_PAUSE_MS = 500
 
-/** Creates a decoder for one wallet under its number. Other wallets have backfills of their own. */
+/** Creates a decoder for one wallet under its number. Other wallets have separate backfills. */
 export function createWalletDecoder(wallet: number, address: Address): WalletDecoder {
   const alone = createWallets([address])
   const decoder = createDecoder({

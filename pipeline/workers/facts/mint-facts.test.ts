@@ -202,7 +202,7 @@ test.serial(
     await pass(100)
     facts.note(mints.slice(30))
     await pass(300)
-    // pauses of 1, 2, 4, ... 60, 60 seconds
+    // The backoff pauses for 1, 2, 4, ... 60, 60 seconds.
     t.true(hand.calls.length > 5 && hand.calls.length < 15)
     await facts.stop()
     t.deepEqual(await stored(), [])

@@ -55,7 +55,7 @@ export class TickWorker {
 
   /**
    * Computes and stores the ticks up to `reach.tick`. Ends early, between two ranges of ticks, when
-   * another process is to compute them. The newest tick is a range of its own.
+   * another process is to compute them. The newest tick is a separate range.
    */
   async computeThrough(reach: StorageReach, signal: AbortSignal): Promise<void> {
     const { engine } = this.#open

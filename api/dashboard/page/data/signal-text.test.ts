@@ -8,7 +8,7 @@ import {
 
 test('a signal is listed once, and its conditions are readable', (t) => {
   const signal = (id: string, fired_at: number) =>
-    // the members that the test uses
+    // The cast is safe: the test uses only these members.
     ({ id, fired_at }) as Parameters<typeof signalsFromResponse>[0][number]
   const signals = applySignalMessages(signalsFromResponse([signal('b', 2), signal('a', 1)]), [
     { channel: 'signals', id: '1', data: signal('b', 2) },

@@ -2,7 +2,7 @@ import test from 'ava'
 import { applyWatchlistMessages, watchlistFromResponse } from './watchlist.ts'
 
 const watched = (mint: string, conviction: number) =>
-  // the members that the test uses
+  // The cast is safe: the test uses only these members.
   ({ mint, conviction }) as Parameters<typeof watchlistFromResponse>[0][number]
 
 test('the watchlist applies the messages of its channel, and a complete snapshot replaces it', (t) => {

@@ -9,7 +9,7 @@ export interface ReceivedItem {
 
 /** The watchlist as the page shows it. */
 export interface WatchlistState {
-  /** By mint. */
+  /** Listed tokens by mint. */
   readonly rows: ReadonlyMap<string, ReceivedItem>
   /** Mints received so far of an incomplete snapshot. Null if no snapshot is being received. */
   readonly snapshot: ReadonlySet<string> | null
