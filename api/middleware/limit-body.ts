@@ -5,8 +5,7 @@ import type { ApiMiddleware } from './context.ts'
 export const MAX_BODY = 16 * 1024
 
 /**
- * Refuses a body whose declared length is too large. A body is only parsed on routes that expect
- * one.
+ * Refuses a body whose declared length is too large. A body is only read on routes that expect one.
  */
 export const limitBody: ApiMiddleware = function limitBody(ctx, next) {
   if ((ctx.request.length ?? 0) > MAX_BODY) {

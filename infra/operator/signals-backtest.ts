@@ -78,7 +78,7 @@ export const signalsBacktest: Command = {
           total,
           detail: { what: 'signals', done: fired },
         })
-        // The process that owns the data also has requests to answer.
+        // Yields to the event loop, because the process that owns the data also serves requests.
         if (loopYield.isDue) await loopYield.wait()
       }
       return { document: documentOf(strategies, ticks, outcomes) }

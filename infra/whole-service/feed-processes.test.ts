@@ -19,7 +19,7 @@ withServers(WHY_NO_SERVERS === '' ? title : `${title} (skipped: ${WHY_NO_SERVERS
     const stays = new Customer(urls[1] ?? '', await service.createAccount(1_000_000))
     const hops = urls.map((url) => new Customer(url, key))
 
-    // Both resume from one position: that of the newest stored trade.
+    // Both clients resume from the same position: that of the newest stored trade.
     const { headers } = await until(
       () => stays.get<{ count: number }>('/trades?limit=1'),
       ({ status, body }) => status === 200 && body.count === 1,

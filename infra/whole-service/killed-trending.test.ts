@@ -128,7 +128,7 @@ async function start(t: ExecutionContext) {
   })
   const workers = [deployment.start('workers'), deployment.start('workers')]
   for (const worker of workers) await logged(worker, 'service started')
-  // Ingest starts after both workers have their partitions, so that each tick has one owner.
+  // Ingest starts once both workers have their partitions. Before that, no tick can be computed.
   deployment.start('ingest')
   const ticks = new Ticks(simulator, store)
   await ticks.passSlots(1)

@@ -8,8 +8,8 @@ export interface KeyTable {
 }
 
 /**
- * Returns a table in which `keys[i]` has number `numbers[i]` (default `i + 1`). Of equal keys the
- * first counts. Throws a RangeError for a key of another length than 32.
+ * Returns a table in which `keys[i]` has number `numbers[i]` (default `i + 1`). If keys are equal,
+ * the first one counts. Throws a RangeError for a key of another length than 32.
  */
 export function createKeyTable(keys: readonly Uint8Array[], numbers?: readonly number[]): KeyTable {
   let capacity = 16

@@ -15,7 +15,7 @@ const BEYOND = 100
 export interface Restart {
   /** Time from the start of the worker until a slot in which 250 wallets trade is stored. */
   readonly readySeconds: number
-  /** Seconds until a slot in which every wallet trades is stored. */
+  /** Time from then until a slot in which every wallet trades is stored, in seconds. */
   readonly allSeconds: number
 }
 

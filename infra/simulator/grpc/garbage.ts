@@ -4,8 +4,8 @@ import { type StreamTransactionUpdate, type StreamUpdate, transactionUpdate } fr
 
 /**
  * Updates that look like transactions of the same wallets as `sample` but cannot be decoded:
- * instructions that name missing accounts and programs, no meta, no message, truncated bytes. They
- * have signatures and indexes of their own, after those of the block.
+ * instructions that name missing accounts and programs, no meta, no message, truncated bytes. Their
+ * signatures are unique, and their indexes follow those of the block.
  */
 export function garbageUpdates(
   slot: number,

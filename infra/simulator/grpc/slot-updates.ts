@@ -85,7 +85,7 @@ export class SlotUpdates {
     return slotUpdate(slot, this.#chain.parent(slot), status, dead)
   }
 
-  /** The slot after whose updates a transaction is sent: its own slot, unless it is late. */
+  /** The slot whose updates a transaction is sent with: its own slot, unless it is late. */
   #comesWith(slot: number, index: number): number {
     if (!this.#troubleAt('late', slot) || this.#chain.kind(slot) !== 'produced') return slot
     if (!comesLate(this.#seed, slot, index)) return slot

@@ -9,7 +9,7 @@ import type { RecordedBlock } from './load.ts'
 export interface RecordedEntry {
   readonly slot: number
   readonly kind: SlotKind
-  /** The block's content; of a dead slot, the content that the next block has again. */
+  /** Content of the block. A dead slot has the same content as the next block. */
   readonly content: RecordedContent | null
 }
 

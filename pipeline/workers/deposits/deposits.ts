@@ -190,7 +190,10 @@ class RpcDepositIndex implements DepositIndex {
     this.#isLoaded = true
   }
 
-  /** Lists the token accounts of the payment addresses with their amounts, and a finalized slot. */
+  /**
+   * Reads the token accounts of the payment addresses, their amounts, and the finalized slot of
+   * that read.
+   */
   async #listAccounts(): Promise<void> {
     const { rpc, payments } = this.#deps
     const slots = await Promise.all(

@@ -73,8 +73,8 @@ export function createStrategyRunner(deps: StrategyRunnerDeps): StrategyRunner {
 }
 
 /**
- * Reads what has fired for the stays that are on the list at this tick, and for stays that begin
- * later: an earlier process stored those for ticks that it did not finish.
+ * Reads the stored signals of the tokens that are on the list at this tick. It also reads signals
+ * of later ticks, which an earlier process stored without finishing the tick.
  */
 async function readFirings(
   store: Store,
