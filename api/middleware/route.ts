@@ -14,7 +14,7 @@ export function route(router: Router<RequestState>): ApiMiddleware {
   const patterns: Route[] = []
   for (const layer of router.stack) {
     const resource = String(layer.path)
-    // Every layer of the router was created from one of `resources`.
+    // The path of a layer is the declared path of its resource.
     const found = { layer, resource, run: compose(layer.stack) as ApiMiddleware }
     if (layer.paramNames.length > 0) patterns.push(found)
     else fixed.set(resource, [...(fixed.get(resource) ?? []), found])

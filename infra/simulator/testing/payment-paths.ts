@@ -249,7 +249,7 @@ function path(
 const TOKEN_2022_PROGRAM = new PublicKey(TOKEN_2022.bytes)
 const TOKEN = transfer(USDT_PUBKEY, USDT_PUBKEY, USDT_PUBKEY, 0n).programId
 
-/** From the customer's associated account. */
+/** Transfers `amount` from the customer's associated account to `account`. */
 function from(customer: Payer, account: PublicKey, amount: bigint): TransactionInstruction {
   return transfer(customer.usdt, account, customer.key.publicKey, amount)
 }
