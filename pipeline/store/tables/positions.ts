@@ -27,7 +27,7 @@ interface PositionRow {
   readonly sold_lamports: string
 }
 
-/** A position that is held by swaps alone. */
+/** A position with more bought than sold, counting swaps only. */
 export interface HeldPositionRow extends PositionRow {
   readonly first_trade_time: number
   readonly last_trade_time: number
