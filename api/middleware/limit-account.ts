@@ -7,7 +7,7 @@ import { applyAllowance } from './limit-rate.ts'
 export interface AccountLimit {
   /** Name of the limit of concurrent requests in the `RateLimit` fields. */
   readonly concurrencyName: string
-  /** Requests a minute; null: no limit. */
+  /** Requests per minute; null: no limit. */
   readonly rate: RateLimit | null
   /** Concurrent requests in this process; 0: no limit. */
   readonly atOnce: number
