@@ -1,4 +1,4 @@
-/** The answer of a handler. The middleware renders it. */
+/** The response of a handler. The middleware renders it. */
 export interface Answer {
   readonly status?: number
   /** Undefined with 204. A `JsonText` is sent as it is; anything else is serialised as JSON. */

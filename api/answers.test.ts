@@ -139,7 +139,7 @@ test.serial(
     // repeated every five seconds.
     const seconds = Math.floor((performance.now() - started) / 5000)
     t.true(queries.length <= 3 * (1 + seconds), queries.join())
-    // Requested answers are read ahead for the next marker, so no request waits.
+    // Requested responses are read ahead for the next marker, so no request waits.
     await moveTo(103)
     queries = []
     const moved = performance.now()
@@ -151,7 +151,7 @@ test.serial(
     await ask(path, others.key)
     await moveTo(104)
     const second = await ask(path, key)
-    // Nothing of this mint has changed, so the answer is valid under any marker.
+    // Nothing of this mint has changed, so the response is valid under any marker.
     t.is(second.headers.get('etag'), first.headers.get('etag'))
     t.is(queries.filter((sql) => sql.includes('base_mint = {mint')).length, 0)
     await store.insert('swaps', [aSwapRow(50)])

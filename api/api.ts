@@ -39,7 +39,10 @@ export interface ApiDeps {
   readonly accounts: Accounts
   /** Null without payment addresses: customers cannot pay then. */
   readonly billing?: Billing | null
-  /** Where all processes count rate limits (rule D6); with null each counts alone. */
+  /**
+   * Redis counts the rate limits of all processes together (rule D6). Null: each process counts its
+   * own.
+   */
   readonly redis: Redis | null
   /** Messages between processes about accounts; default: a channel for one process. */
   readonly channel?: AccountChannel
@@ -201,5 +204,5 @@ function urlOf(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
-/** Time for answers in flight and closing frames of the feed. The process has 10 s (rule J5). */
+/** Time for responses in flight and closing frames of the feed. The process has 10 s (rule J5). */
 const GRACE_MS = 3000

@@ -507,7 +507,7 @@ test.serial(
       ['/trades', `${key}x`, badKey],
       ['/trades', 'null', `${neither} ${needed.key}`],
       ['/me/api', undefined, `The request has no credential. ${needed.token}`],
-      // The answer does not say whether the key is valid.
+      // The response does not say whether the key is valid.
       ['/me/api', key, `The credential is an API key. ${needed.token}`],
       ['/me/api', 'tw_x', `The credential is an API key. ${needed.token}`],
       ['/me/usage', `${token.slice(0, -8)}AAAAAAAA`, badToken],

@@ -23,7 +23,7 @@ export interface AppDeps extends RouteDeps {
 export function createApp(deps: AppDeps): Koa<RequestState> {
   const { logger, metrics, corsOrigins } = deps
   const app = new Koa<RequestState>()
-  // Errors after the answer has begun, such as broken connections. Koa would print them.
+  // Errors after the response has begun, such as broken connections. Koa would print them.
   app.on('error', (err) => logger.debug({ err }, 'connection failed'))
   app.use(batchSends())
   app.use(requestId)

@@ -56,15 +56,15 @@ export interface ApiConfig {
   readonly secretKey: Uint8Array
   /** Sign and verify dashboard tokens (rule E2). */
   readonly jwtKeys: JwtKeys
-  /** Most feed connections of one key. A newer one closes the oldest (rule F6). */
+  /** Maximum number of feed connections of one key. A newer one closes the oldest (rule F6). */
   readonly connectionsPerKey: number
   /** How far back a reconnecting client can resume the feed (rule F4); default 24. */
   readonly retentionHours?: number
-  /** Requests a minute for each client; 0: no limit (rule D6). */
+  /** Requests per minute for each client; 0: no limit (rule D6). */
   readonly rateLimitPerMinute: number
   /**
-   * Requests to `/auth/nonce` and `/auth/login` together, a minute, for each client and for each
-   * wallet, and ten times as many for each IPv6 /48; 0: no limit.
+   * Requests per minute to `/auth/nonce` and `/auth/login` together, for each client and for each
+   * wallet. An IPv6 /48 may send ten times as many. 0: no limit.
    */
   readonly loginRateLimitPerMinute: number
   /** Open connections of this process, WebSockets included; default: no limit. */
@@ -74,7 +74,7 @@ export interface ApiConfig {
    * default: no limit.
    */
   readonly maxConnectionsPerAddress?: number
-  /** Invalid keys and tokens a minute for each client; 0: no limit. */
+  /** Invalid keys and tokens per minute for each client; 0: no limit. */
   readonly failedAuthLimitPerMinute: number
   /** Look-ups of unknown keys that may run at the same time. */
   readonly keyLookUpsAtOnce: number
@@ -101,13 +101,13 @@ function readContact(text: string): string | undefined {
 
 /** Limits of one account. 0 disables a limit. */
 export interface AccountLimits {
-  /** Requests with its key, a minute. */
+  /** Requests per minute with the account's API key. */
   readonly requestsPerMinute: number
   /** Requests with its key at the same time in one process. */
   readonly concurrentRequests: number
-  /** Store queries for its answers and feed pages at the same time in one process; more wait. */
+  /** Store queries for its responses and feed pages at the same time in one process; more wait. */
   readonly storeReads: number
-  /** Requests with dashboard tokens of its wallet, a minute. */
+  /** Requests per minute with dashboard tokens of the account's wallet. */
   readonly dashboardRequestsPerMinute: number
   /** Requests with dashboard tokens of its wallet at the same time in one process. */
   readonly dashboardConcurrentRequests: number

@@ -4,7 +4,7 @@ import { clientOf } from './rate-limits/client-of.ts'
 /** Why a connection was refused: too many in total, or too many from its address. */
 export type RefusedConnection = 'total' | 'address'
 
-/** Most open connections of a server; 0: no limit. */
+/** Maximum number of open connections of a server; 0: no limit. */
 export interface ConnectionLimits {
   readonly maxConnections: number
   /** Connections of one IPv4 address, or of one IPv6 /64. */

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 
 /**
- * Destroys each connection whose client takes no byte of an answer for `stallTimeoutMs`. Node's
+ * Destroys each connection whose client takes no byte of a response for `stallTimeoutMs`. Node's
  * socket timeout does not do it: whatever the client sends re-arms that timer. Checks are counted,
  * not milliseconds, so that a process without CPU blames no client. Returns the function that stops
  * the checks.

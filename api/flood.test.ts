@@ -89,7 +89,8 @@ test.serial('the public readiness says only whether the service is ready, not wh
 })
 
 /**
- * Sends requests one after the other on one connection, and returns the statuses of their answers.
+ * Sends requests one after the other on one connection, and returns the statuses of their
+ * responses.
  */
 async function askAll(paths: readonly string[]): Promise<string[]> {
   const socket = createConnection(Number(new URL(api.url).port), '127.0.0.1')

@@ -252,7 +252,7 @@ const CASES: readonly Case[] = [
       `/${'a'.repeat(8000)}`,
     ],
   ].map((path) => get(path, 404, 'not_found')),
-  // Keys in wrong places.
+  // Malformed or misplaced API keys.
   ...[
     ...[
       '',

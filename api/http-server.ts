@@ -16,7 +16,7 @@ import { ApiError, problem } from './errors.ts'
 import { HEADERS } from './middleware/headers.ts'
 import type { Upgrade } from './middleware/upgrade.ts'
 
-/** The HTTP server, with the connections of requests that ask for an upgrade. */
+/** The HTTP server. WebSocket upgrades are requested through it as well. */
 export interface ApiServer {
   /** Returns the connection of a request that asks for an upgrade. */
   upgradeOf(request: IncomingMessage): Upgrade | undefined
@@ -36,10 +36,10 @@ export interface HttpServerOptions extends Partial<ConnectionLimits> {
   readonly keepAliveTimeout?: number
   /** Time between two checks of the timeouts above. */
   readonly connectionsCheckingInterval?: number
-  /** Time without progress while a client does not read its answer. */
+  /** Time without progress while a client does not read its response. */
   readonly stallTimeoutMs?: number
   /**
-   * Time after the answer to a refused upgrade until its connection is closed, if the client does
+   * Time after the response to a refused upgrade until its connection is closed, if the client does
    * not close it.
    */
   readonly lingerMs?: number
@@ -60,7 +60,7 @@ const DEFAULTS = {
 /**
  * Creates an HTTP/1.1 server with timeouts for slow and idle clients. A request that asks for an
  * upgrade passes the same middleware as every other one, so it is refused in the same order with
- * the same answers (rules D2, F1). Paths without WebSocket ignore the upgrade (RFC 9110 7.8).
+ * the same responses (rules D2, F1). Paths without WebSocket ignore the upgrade (RFC 9110 7.8).
  */
 export function createHttpServer(options: HttpServerOptions = {}): ApiServer {
   const { stallTimeoutMs, lingerMs, ...bounds } = { ...DEFAULTS, ...options }
@@ -72,7 +72,7 @@ export function createHttpServer(options: HttpServerOptions = {}): ApiServer {
   const sockets = trackConnections(server, bounds)
   const isAnswering = trackAnswers(server, lingerMs)
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    // An error response must not be written into another answer.
+    // An error response must not be written into another response.
     if (socket.writable && error.code !== 'ECONNRESET' && !isAnswering(socket))
       socket.end(refusalOf(error.code), () => socket.destroy())
     else socket.destroy()
@@ -95,7 +95,7 @@ export function createHttpServer(options: HttpServerOptions = {}): ApiServer {
         try {
           response.assignSocket(socket)
         } catch {
-          // The answer to an earlier request is still being sent: nothing may be written into it.
+          // The response to an earlier request is still being sent: nothing may be written into it.
           return void socket.destroy()
         }
         response.on('finish', () => hangUp(socket, lingerMs))
@@ -118,8 +118,8 @@ export function createHttpServer(options: HttpServerOptions = {}): ApiServer {
 }
 
 /**
- * Returns whether a connection has an unfinished answer. Hangs up after an answer whose request has
- * an unread body, which Node would otherwise read for as long as the client sends it.
+ * Returns whether a connection has an unfinished response. Hangs up after a response whose request
+ * has an unread body, which Node would otherwise read for as long as the client sends it.
  */
 function trackAnswers(server: Server, lingerMs: number): (socket: Duplex) => boolean {
   const unfinished = new Map<Duplex, number>()
@@ -167,7 +167,7 @@ function listenOn(server: Server, host: string, port: number): Promise<void> {
 /** How long the rest of a body is read after its request was answered, in milliseconds. */
 const MAX_DRAIN_MS = 500
 
-/** Closes a connection without a parser, at the latest `lingerMs` after its answer. */
+/** Closes a connection without a parser, at the latest `lingerMs` after its response. */
 function hangUp(socket: Socket, lingerMs: number): void {
   socket.end()
   socket.resume() // otherwise the end of the client's side is not seen
@@ -180,7 +180,7 @@ function hasValidHost({ rawHeaders, headers, httpVersion }: IncomingMessage): bo
   const { host } = headers
   if (host === undefined) return httpVersion !== '1.1'
   let count = 0
-  // `headers` holds only the first of several.
+  // `headers` has only the first Host field, so repeated ones are counted in `rawHeaders`.
   for (let at = 0; at < rawHeaders.length; at += 2)
     if (rawHeaders[at]?.length === 4 && rawHeaders[at]?.toLowerCase() === 'host') count += 1
   return count === 1 && HOST.test(host)
@@ -205,7 +205,7 @@ function refuse(response: ServerResponse, title: string): void {
   response.writeHead(status, fields).end(body)
 }
 
-/** Returns the raw answer to a request that could not be parsed, a problem document (rule D1). */
+/** Returns the raw response to a request that could not be parsed, a problem document (rule D1). */
 function refusalOf(code: string | undefined): string {
   const { status, fields, body } = rendered(
     new ApiError(

@@ -2,9 +2,9 @@ import type { RenderedAnswer } from './rendered-answer.ts'
 import type { PositionChanges } from './rows/position-changes.ts'
 
 /**
- * A cache of answers about one mint. An answer is evicted when something of its mint changes, or as
- * the least recently used one when all answers exceed `maxBytes` (before compression). Concurrent
- * requests for one key share one read. Failed reads are not cached.
+ * A cache of responses about one mint. A response is evicted when something of its mint changes, or
+ * as the least recently used one when all answers exceed `maxBytes` (before compression).
+ * Concurrent requests for one key share one read. Failed reads are not cached.
  */
 export class MintAnswerCache {
   readonly #changes: Pick<PositionChanges, 'refresh' | 'listen'>
@@ -23,7 +23,7 @@ export class MintAnswerCache {
     })
   }
 
-  /** Returns the answer of a key about a mint, as of the newest marker. */
+  /** Returns the response of a key about a mint, as of the newest marker. */
   async get(
     mint: string,
     key: string,
@@ -75,6 +75,6 @@ export class MintAnswerCache {
 interface Entry {
   readonly mint: string
   readonly answer: Promise<RenderedAnswer>
-  /** 0 until the answer is rendered. */
+  /** 0 until the response is rendered. */
   bytes: number
 }

@@ -4,7 +4,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { Answer } from './answer.ts'
 import type { StoredSlot } from './storage-position.ts'
 
-/** An answer as bytes, which can be sent for every equal request. */
+/** A response as bytes, which can be sent for every equal request. */
 export interface RenderedAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -12,7 +12,7 @@ export interface RenderedAnswer {
   /** Digest of the bytes. */
   readonly digest: string
   /**
-   * Weak, because the same bytes are sent in several encodings. Null for an answer that does not
+   * Weak, because the same bytes are sent in several encodings. Null for a response that does not
    * come from storage, and before the first slot.
    */
   readonly etag: string | null
@@ -23,7 +23,7 @@ export interface RenderedAnswer {
 /** A content encoding that answers can be sent in. */
 export type Encoding = 'br' | 'gzip'
 
-/** The body of an answer as JSON text, for bodies that are costly to serialise. */
+/** The body of a response as JSON text, for bodies that are costly to serialise. */
 export class JsonText {
   readonly text: string
 
@@ -33,7 +33,7 @@ export class JsonText {
 }
 
 /**
- * Renders an answer. Its ETag is a digest of the storage marker and the bytes (rule D8), which
+ * Renders a response. Its ETag is a digest of the storage marker and the bytes (rule D8), which
  * reveals no slot (rule I1).
  *
  * If the bytes are those of `before`, its buffers and their compressed forms are reused: new
@@ -76,7 +76,7 @@ function content(bytes: Buffer): Pick<RenderedAnswer, 'bytes' | 'digest' | 'enco
   }
 }
 
-/** Smaller answers are not compressed. */
+/** Smaller responses are not compressed. */
 export const LEAST_COMPRESSED_BYTES = 1024
 
 /** Returns a digest of 12 base64url characters. */

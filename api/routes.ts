@@ -58,7 +58,7 @@ export interface RouteDeps extends ReadDeps {
   readonly upgradeOf: Parameters<typeof upgrade>[0]['upgradeOf']
   readonly metrics: ApiMetrics
   readonly limits: Limits
-  /** The store with a fair queue, for answers that are charged. */
+  /** The store with a fair queue, for responses that are charged. */
   readonly reads: FairReads
   /** Number of proxies in front of this server whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: number
@@ -111,7 +111,7 @@ function createSharedSteps({ limits, trustedProxies, onKeyRefused }: RouteDeps) 
   }
 }
 
-/** Creates the resources with their read models, and the caches of their answers. */
+/** Creates the resources with their read models, and the caches of their responses. */
 function createAnswers(deps: RouteDeps): {
   readonly resources: readonly Resource[]
   readonly respondTo: (resource: Resource) => ApiMiddleware

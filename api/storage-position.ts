@@ -35,7 +35,7 @@ export interface StoragePosition {
 /** Reads ahead for a marker. The returned function applies the result. */
 export type PrepareMove = (next: StoredSlot) => Promise<() => void>
 
-/** Polls the storage position, `everyMs` after each answer. */
+/** Polls the storage position, `everyMs` after each response. */
 export function followStorage(
   deps: { readonly store: Store; readonly logger: Logger },
   everyMs = 200,

@@ -12,17 +12,17 @@ const STORE = 'pipeline/store/tables/'
  * A query of another module joins the table by a subquery that the table's module exports.
  */
 const MODULES: Readonly<Record<string, readonly string[]>> = {
-  // What the decoder found in transactions.
+  // Tables of decoded events.
   swaps: ['swaps', 'unpriced-swaps', 'token-events', 'decoded-rows'].map(inStore),
   transfers: [inStore('token-events')],
   undecoded: [inStore('decoded-rows')],
   transactions: [inStore('transactions')],
   late_swaps: [inStore('late-swaps')],
   slot_gaps: [inStore('slot-gaps')],
-  // These are named by `EVENT_TABLES` and `EVENT_COLUMNS` alone.
+  // Only `EVENT_TABLES` and `EVENT_COLUMNS` name the tables `sol_transfers` and `sol_balances`.
   sol_transfers: [inStore('wallet-events')],
   sol_balances: [inStore('wallet-events')],
-  // What the fold derives from it.
+  // Tables that the fold derives from events.
   lots: [inStore('books')],
   disposals: [inStore('books')],
   first_buys: [inStore('books')],

@@ -47,7 +47,7 @@ export function createAccountKeys(deps: {
     onSuperseded() {},
     onLoggedOut() {},
     onLoggedOutEverywhere() {},
-    // Keys revoked in the meantime may still be cached, or a look-up of them may be running.
+    // After a disconnect, the cache and running look-ups may hold keys revoked meanwhile.
     onBack: () => cache.forgetAll(),
   })
   return {

@@ -49,7 +49,7 @@ export class KeyUses {
     }, EVERY_MS)
   }
 
-  /** Writes the remaining uses. */
+  /** Stops the timer and stores the key uses that are still in memory. */
   async stop(): Promise<void> {
     clearInterval(this.#timer)
     await this.#writing

@@ -609,7 +609,7 @@ onRedis(
     switched.isAway = false
     t.deepEqual(await statuses(), [401, 200])
 
-    // The newest entry is gone, but the mark is not.
+    // The newest revocation is lost, but Redis still has the run's marker.
     await redis.zrem(REVOCATIONS, decodeJwt(token).jti ?? '')
     const isBack = once(redis, 'ready')
     lossy.cut()

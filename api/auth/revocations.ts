@@ -130,7 +130,7 @@ export class Revocations {
 
   /**
    * Runs `ask`, which reads the set. If the set may have lost entries, the tables are read first,
-   * unless the answer is final in any case.
+   * unless the result is final in any case.
    */
   async #ask<T>(ask: () => Promise<T>, isFinal: (answer: T) => boolean): Promise<T> {
     for (let attempt = 0; attempt < 3; attempt++) {

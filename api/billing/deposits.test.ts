@@ -596,7 +596,7 @@ test.serial(
       trouble.storeDies = `${moment} subscriptions`
       t.is((await ask(payer, 'POST', '/billing/pro/check')).status, 500)
       trouble.storeDies = null
-      // What the dead process wrote is credited already, though the caller got no answer.
+      // What the dead process wrote is credited already, though the caller got no response.
       const credited = moment === 'before' ? 10_000 : 0
       t.deepEqual(await check(payer), { credited, balance_credits: 10_000 })
       t.like(await checkPro(payer), { active: true, seconds_left: 3 * 86_400 })
@@ -623,7 +623,7 @@ test.serial(
     simulator.advance(1)
     await payPro(payer, 49_000_000n)
     simulator.advance(FINALITY)
-    // Two payments at once: the answer has the plan of the later one.
+    // Two payments at once: the response has the plan of the later one.
     const both = { wallet, active: true, plan: 'monthly', expires_at: until(33) }
     t.deepEqual(await checkPro(payer), { ...both, seconds_left: 33 * 86_400 })
     clock.now += 86_400_000

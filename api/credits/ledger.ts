@@ -110,9 +110,9 @@ export class Ledger {
   }
 
   /**
-   * Loads accounts with entries that the meter missed, because the writer crashed or got no answer.
-   * Looks at accounts granted credits since the last complete run, the first time at those of the
-   * last day.
+   * Loads accounts with entries that the meter missed, because the writer crashed or got no
+   * response. Looks at accounts granted credits since the last complete run, the first time at
+   * those of the last day.
    */
   async reloadGranted(): Promise<void> {
     const begun = this.#now()

@@ -224,9 +224,11 @@ interface AskedCharge {
   reject(error: unknown): void
 }
 
-/** Most charges in one script call: about a millisecond of work. */
+/** Maximum number of charges in one script call: about a millisecond of work. */
 const CHARGES_AT_ONCE = 100
-/** Most accounts that one script inspects, because a script blocks all other commands. */
+/**
+ * Maximum number of accounts that one script inspects, because a script blocks all other commands.
+ */
 const INSPECT_AT_ONCE = 200
 
 function asked<T>(reply: Promise<T>): Promise<T> {

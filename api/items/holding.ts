@@ -73,7 +73,7 @@ export function holdingItem(row: HeldPositionRow, now: number): HoldingItem {
 }
 
 /**
- * Renders a holding of a wallet that the answer names once, as of block time `now`; fields in the
+ * Renders a holding of a wallet that the response names once, as of block time `now`; fields in the
  * contract's order.
  */
 export function walletHoldingItem(row: HeldPositionRow, now: number): WalletHoldingItem {

@@ -229,7 +229,7 @@ test('C7: the mean over matches of sells with bought lots, each match with the s
   const steps = [
     buy(0, 1000n, 2n),
     buy(100, 2n, 2n),
-    // 200 s and 100 s
+    // Matched with the lots bought at 0 s and 100 s: held for 200 s and 100 s.
     sell(200, 1001n, 3n),
   ]
   t.is(metrics(steps).behavior.avg_holding_time, 150)
@@ -394,7 +394,7 @@ test('C15: entry_mcap is the supply at the price of the first buy, in USD at its
   // Against dollars the price of SOL cancels out: 600 USD for 2 tokens.
   const usdc = swap('buy', A, { quoteMint: USDC, solPriceUsdE9: 150n * SOL })
   t.is(mcap([usdc(0, 2_000_000n, 600_000_000n)], 10n ** 15n), 300e9)
-  // Null for ever: the first buy has no value, though the next one has.
+  // Always null: the first buy has no value, although the next one has.
   t.is(mcap([swap('buy', A, NO_QUOTE)(0, 1n, 0n), first], 10n ** 15n), null)
 })
 

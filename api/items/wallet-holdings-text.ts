@@ -39,7 +39,7 @@ export class WalletHoldingsText {
 
 interface CachedRows {
   readonly serials: readonly number[]
-  /** Of each row, its text up to its age. */
+  /** JSON text of each row, up to its age. */
   readonly texts: readonly string[]
   readonly bytes: number
 }

@@ -54,7 +54,7 @@ export function authenticateFeed(
   }
 }
 
-/** Sets `session` from the dashboard token (rule E2). The answer must not be cached. */
+/** Sets `session` from the dashboard token (rule E2). The response must not be cached. */
 export function authenticateSession(
   tokens: Pick<Tokens, 'verify'>,
   failed: FailedAuth,

@@ -1,6 +1,6 @@
 import type { ApiMiddleware } from './context.ts'
 
-/** Header fields of every answer: the API version, and that browsers must treat it as data. */
+/** Header fields of every response: the API version, and that browsers must treat it as data. */
 export const HEADERS = {
   'API-Version': '1',
   'Cache-Control': 'private, no-cache',
@@ -10,7 +10,7 @@ export const HEADERS = {
   'Cross-Origin-Resource-Policy': 'same-origin',
 } as const
 
-/** Sets the header fields of every answer. */
+/** Sets the header fields of every response. */
 export const headers: ApiMiddleware = function headers(ctx, next) {
   for (const [name, value] of FIELDS) ctx.res.setHeader(name, value)
   return next()

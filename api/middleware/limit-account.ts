@@ -7,7 +7,7 @@ import { applyAllowance } from './limit-rate.ts'
 export interface AccountLimit {
   /** Name of the limit of concurrent requests in the `RateLimit` fields. */
   readonly concurrencyName: string
-  /** Requests a minute; null: no limit. */
+  /** Requests per minute; null: no limit. */
   readonly rate: RateLimit | null
   /** Concurrent requests in this process; 0: no limit. */
   readonly atOnce: number
@@ -50,7 +50,8 @@ export function limitAccount({ concurrencyName, rate, atOnce }: AccountLimit): A
       const others = (underWay.get(account) ?? 1) - 1
       if (others === 0) underWay.delete(account)
       else underWay.set(account, others)
-      if (state.limitsPassed) await state.limitsPassed // a refusal by a limit comes before any other
+      // a refusal by a limit comes before any other
+      if (state.limitsPassed) await state.limitsPassed
     }
   }
 }

@@ -5,7 +5,7 @@ import type { Allowance, RateLimit } from '../rate-limits/rate-limit.ts'
 import type { ApiMiddleware } from './context.ts'
 
 /**
- * Counts the request for its client and refuses it over the limit. Every answer has the fields of
+ * Counts the request for its client and refuses it over the limit. Every response has the fields of
  * IETF draft-ietf-httpapi-ratelimit-headers, revision 9 on (rule D6). `trustedProxies` is the
  * number of proxies in front of this server.
  */
@@ -20,8 +20,8 @@ export function limitRate(limit: RateLimit | null, trustedProxies: number): ApiM
 /**
  * Like `limitRate`, but lets the request go on while Redis counts, so that limit and charge wait
  * for Redis together. Steps await `ctx.state.limitsPassed` before they read the store and before
- * the answer. A refusal by the limit replaces every other one. A client known to be over the limit
- * is refused at once.
+ * the response. A refusal by the limit replaces every other one. A client known to be over the
+ * limit is refused at once.
  */
 export function startRateLimit(limit: RateLimit | null, trustedProxies: number): ApiMiddleware {
   const first = limitRate(limit, trustedProxies)
@@ -49,7 +49,7 @@ export function clientOfRequest(ctx: Context, trustedProxies: number): string {
 
 /**
  * Counts the request for the /48 of an IPv6 client, after it was counted for the client itself.
- * Only a refusal shows this limit in the answer. Without it, a customer with a /48 would have
+ * Only a refusal shows this limit in the response. Without it, a customer with a /48 would have
  * 65,536 budgets, one for each /64.
  */
 export function limitSite(limit: RateLimit | null, trustedProxies: number): ApiMiddleware {
@@ -64,7 +64,7 @@ export function limitSite(limit: RateLimit | null, trustedProxies: number): ApiM
 
 /**
  * Counts the request for the wallet in its body, after it was counted for its client. Only a
- * refusal shows this limit in the answer.
+ * refusal shows this limit in the response.
  */
 export function limitWallet(limit: RateLimit | null): ApiMiddleware {
   if (limit === null) return (_ctx, next) => next()

@@ -4,7 +4,7 @@ import type { ApiMetrics } from '../telemetry.ts'
 import type { ApiMiddleware } from './context.ts'
 
 /**
- * Sets the header fields for credits on every charged resource: the cost, 0 unless the answer is
+ * Sets the header fields for credits on every charged resource: the cost, 0 unless the response is
  * 2xx, and the credits left if known (rule D5).
  */
 export function showCredits(credits: Credits): ApiMiddleware {
@@ -27,8 +27,8 @@ export function showCredits(credits: Credits): ApiMiddleware {
 }
 
 /**
- * Charges the call before it is answered, and gives the credits back if the answer is not 2xx. The
- * charge runs concurrently with the rate limits; a call over a limit gets its credits back.
+ * Charges the call before it is answered, and gives the credits back if the response is not 2xx.
+ * The charge runs concurrently with the rate limits; a call over a limit gets its credits back.
  */
 export function charge(credits: Credits, price: number, metrics: ApiMetrics): ApiMiddleware {
   return async function charge(ctx, next) {

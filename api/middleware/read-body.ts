@@ -39,7 +39,7 @@ async function readAtMost(request: IncomingMessage, most: number): Promise<Buffe
       if (length > most) return null
     }
   } catch (cause) {
-    // The client disconnected or took too long. Nobody reads the answer.
+    // The client disconnected or took too long. Nobody reads the response.
     throw new ApiError('bad_request', { cause })
   }
   return Buffer.concat(chunks)

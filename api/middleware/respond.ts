@@ -9,7 +9,7 @@ import type { ApiMiddleware, RequestState } from './context.ts'
 import { send } from './send.ts'
 
 /**
- * Answers with the result of the resource's handler (rule D8). Answers of `isHot` come from the
+ * Answers with the result of the resource's handler (rule D8). Responses of `isHot` come from the
  * cache by marker, those of `mintOf` from the cache by mint; others are made for each request.
  * Queries for an account wait in the fair queue.
  */

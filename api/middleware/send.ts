@@ -1,7 +1,7 @@
 import type { ParameterizedContext } from 'koa'
 import { LEAST_COMPRESSED_BYTES, type RenderedAnswer } from '../rendered-answer.ts'
 
-/** Sends a rendered answer: 304 if the client has it, else in an accepted encoding (rule D8). */
+/** Sends a rendered response: 304 if the client has it, else in an accepted encoding (rule D8). */
 export async function send(
   ctx: ParameterizedContext,
   answer: RenderedAnswer,
@@ -31,7 +31,7 @@ export async function send(
 }
 
 /**
- * Whether the client has the answer already, by weak comparison (RFC 9110 13.1.2). Koa's `fresh`
+ * Whether the client has the response already, by weak comparison (RFC 9110 13.1.2). Koa's `fresh`
  * returns false for programs that use `fetch`, because `fetch` adds `Cache-Control: no-cache`.
  */
 function isKnown(etag: string, field: string): boolean {

@@ -12,13 +12,13 @@ export interface Page {
   readonly type: string
   /** Its label in metrics; default: its path. */
   readonly name?: string
-  /** Returns its Content-Security-Policy, for each answer; default: `PAGE_POLICY`. */
+  /** Returns its Content-Security-Policy, for each response; default: `PAGE_POLICY`. */
   readonly policy?: () => string
   /** Its `Cache-Control`; default: cached for five minutes. */
   readonly caching?: string
   /**
-   * Rendered for each answer, because it depends on the time. Default: rendered once, at the first
-   * request.
+   * Rendered for each response, because it depends on the time. Default: rendered once, at the
+   * first request.
    */
   readonly isMadeAnew?: true
   make(): string | Buffer

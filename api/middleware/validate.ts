@@ -26,7 +26,8 @@ export function validate(resource: Resource): ApiMiddleware {
       body: resource.requestBody === undefined ? {} : ctx.state.body,
     })
     if (!input.success) throw refusal(input.error)
-    if (isCached && url.length <= MAX_CACHED_URL_LENGTH) cache.set(url, input.data as object) // of path, query and body
+    // an object with path, query and body
+    if (isCached && url.length <= MAX_CACHED_URL_LENGTH) cache.set(url, input.data as object)
     ctx.state.input = input.data
     return next()
   }

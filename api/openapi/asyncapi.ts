@@ -151,11 +151,22 @@ const EXAMPLES: Readonly<Record<string, readonly object[]>> = {
 
 const ABOUT_FEED = `Live trades of tracked wallets, in one total order, each once. A trade message costs 1 credit. Its \`data\` is exactly the item of \`GET /trades\`.
 
-**Resume.** Every message has an \`id\`. After a lost connection, subscribe with \`after\` set to the last \`id\` received: the missed trades come first, then live trades, without gap or repetition. To continue from \`GET /trades\`, set \`after\` to its \`X-Head-Cursor\`.
+**Resume.** Every message has an \`id\`. After a lost connection, subscribe with \`after\` set to
+the last \`id\` received: the missed trades come first, then live trades, without gap or repetition.
+To continue from \`GET /trades\`, set \`after\` to its \`X-Head-Cursor\`.
 
-**Late trades.** A trade that the service learns of after its slot was published is sent at once, with \`"late": true\`. In time it belongs before trades already sent.
+**Late trades.** A trade that the service learns of after its slot was published is sent at once,
+with \`"late": true\`. In time it belongs before trades already sent.
 
-**Watchlist and signals.** A dashboard token of a wallet with active Pro gives access to the channels \`watchlist\` and \`signals\`, free of charge. First comes a snapshot of the newest tick (a block time divisible by 10): the list by mint, then the newest 25 signals, oldest first, then \`snapshot_complete\`. After that come the changes of each tick: \`entered\`, \`changed\` and \`left\` by mint, then the signals that fired. Both channels share one order, so one \`after\` is the position in both. It resumes exactly where the connection was lost, also within a snapshot. If the position is older than the retention, \`gap\` and a new snapshot follow. A connection ends in the second in which its token (\`token_expired\`) or Pro (\`pro_expired\`) ends, and at once when the token is revoked (\`token_revoked\`).
+**Watchlist and signals.** A dashboard token of a wallet with active Pro gives access to the
+channels \`watchlist\` and \`signals\`, free of charge. First comes a snapshot of the newest tick (a
+block time divisible by 10): the list by mint, then the newest 25 signals, oldest first, then
+\`snapshot_complete\`. After that come the changes of each tick: \`entered\`, \`changed\` and
+\`left\` by mint, then the signals that fired. Both channels share one order, so one \`after\` is
+the position in both. It resumes exactly where the connection was lost, also within a snapshot. If
+the position is older than the retention, \`gap\` and a new snapshot follow. A connection ends in
+the second in which its token (\`token_expired\`) or Pro (\`pro_expired\`) ends, and at once when
+the token is revoked (\`token_revoked\`).
 
 **End of a connection.** A message with one of these types comes before the close: ${Object.entries(
   CLOSE_CODES,

@@ -70,7 +70,7 @@ interface Shown extends JsonSchema {
   readonly description?: string
 }
 
-/** Resolves a reference. Members beside the reference override those of its target. */
+/** Resolves a `$ref`. Sibling members of `$ref` override members of its target. */
 function resolve(schema: JsonSchema, { components }: AsyncApiDocument): Shown {
   const [only] = Array.isArray(schema.allOf) && schema.allOf.length === 1 ? schema.allOf : []
   const { $ref } = (only ?? schema) as { readonly $ref?: string }

@@ -8,7 +8,7 @@ import { Problem } from './problem.ts'
 
 /**
  * Returns the OpenAPI 3.1 document of the API, generated from the schemas that validate requests
- * and type answers (rule D7).
+ * and type responses (rule D7).
  */
 export function openApiDocument(resources: readonly Resource[], serverUrl: string): object {
   const schemas = new JsonSchemas('draft-2020-12')

@@ -39,10 +39,18 @@ export function securityPage(contact: string | null): string {
 
 const POLICY = `Describe the steps that show the problem, what an attacker gains, and the \`X-Request-Id\` of the answers concerned. Do not send API keys, tokens or data of other people.
 
-**Scope.** This host: the REST API, the live feed, login, billing, the dashboard and these documents. Out of scope: the Solana network, wallet programs, other hosts, attacks by volume alone, social engineering, physical attacks, and reports of missing best practice without an effect.
+**Scope.** This host: the REST API, the live feed, login, billing, the dashboard and these
+documents. Out of scope: the Solana network, wallet programs, other hosts, attacks by volume alone,
+social engineering, physical attacks, and reports of missing best practice without an effect.
 
-**Rules.** Use accounts and wallets of your own. Stop as soon as you see data of somebody else, and delete it. Stay within the rate limits and do not degrade the service for others. Do not publish the problem before it is fixed, or before 90 days have passed.
+**Rules.** Use accounts and wallets of your own. Stop as soon as you see data of somebody else, and
+delete it. Stay within the rate limits and do not degrade the service for others. Do not publish the
+problem before it is fixed, or before 90 days have passed.
 
-**What we promise.** We confirm your report within three working days and tell you within ten what we think of it. We keep you informed until it is fixed, and name you as the finder if you wish. We do not promise a payment.
+**What we promise.** We confirm your report within three working days and tell you within ten what
+we think of it. We keep you informed until it is fixed, and name you as the finder if you wish. We
+do not promise a payment.
 
-**Safe harbour.** If you keep to these rules in good faith, you act with our permission. We take no legal action because of it, and say so to anybody who does. If you are not sure whether something is allowed, ask first.`
+**Safe harbour.** If you keep to these rules in good faith, you act with our permission. We take no
+legal action because of it, and say so to anybody who does. If you are not sure whether something is
+allowed, ask first.`

@@ -16,7 +16,7 @@ export interface Allowance {
 }
 
 /**
- * A quota of requests a minute for each client, in a window that starts with its first request
+ * A quota of requests per minute for each client, in a window that starts with its first request
  * (rule D6).
  */
 export interface RateLimit {
@@ -37,7 +37,7 @@ const WINDOW_SECONDS = 60
 const MOST_EXHAUSTED = 10_000
 
 /**
- * Creates a limit of `quota` requests a minute; null if `quota` is 0, which turns it off. All
+ * Creates a limit of `quota` requests per minute; null if `quota` is 0, which turns it off. All
  * processes count together on `redis`. With null, and while Redis does not answer, each process
  * counts alone: a broken limiter refuses nobody, but still bounds every client.
  */

@@ -15,7 +15,7 @@ import { MINT, QUIET_TOKEN } from '../testing/rows.ts'
 import { startApi, type TestApi } from '../testing/start-api.ts'
 
 /*
- * Signals of filter strategies over a store, across restarts, and their answers (contract 4.4,
+ * Signals of filter strategies over a store, across restarts, and their responses (contract 4.4,
  * rules G5, D2, D3).
  */
 

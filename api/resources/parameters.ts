@@ -30,13 +30,13 @@ function digits(min: number, max: number) {
     .pipe(z.int().min(min, { error }).max(max, { error }))
 }
 
-/** One of several words; `fallback` if absent. */
+/** Schema of a parameter that is one of `words`; `fallback` if absent. */
 export function choice<const Word extends string>(words: readonly Word[], fallback: Word) {
   const error = `expected ${words.map((word) => `\`${word}\``).join(' or ')}`
   return z.enum(words, { error }).default(fallback)
 }
 
-/** The `next_cursor` of an earlier answer as text, null if absent. `readCursor` decodes it. */
+/** The `next_cursor` of an earlier response as text, null if absent. `readCursor` decodes it. */
 export const cursorText = z
   .unknown()
   .transform((text, context): string | null => {

@@ -29,7 +29,7 @@ export interface ResourceDocs<Body = unknown> {
   readonly problems?: readonly ProblemCode[]
   /** Additional response header fields: name to description. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Statuses of its answers; default: only 200. */
+  /** Statuses of its responses; default: only 200. */
   readonly statuses?: readonly number[]
   readonly example: Body
   /** Example of the request body. */
@@ -38,7 +38,7 @@ export interface ResourceDocs<Body = unknown> {
   readonly links?: Readonly<Record<string, Link>>
 }
 
-/** A next request with values of an answer (OpenAPI Link Object). */
+/** A next request with values of a response (OpenAPI Link Object). */
 export interface Link {
   readonly operationId: string
   readonly description: string
@@ -52,7 +52,7 @@ export interface Resource<Input = never> {
   readonly path: string
   /** Default: GET. */
   readonly method?: 'POST'
-  /** Credits of an answer; null if no API key is needed. */
+  /** Credits of a response; null if no API key is needed. */
   readonly price: number | null
   /** Needs a dashboard token, and answers about its wallet only (rule E2). */
   readonly needsSession?: true
@@ -70,11 +70,11 @@ export interface Resource<Input = never> {
   readonly requestBody?: z.ZodObject
   /** Schema of path, query and body together; its output is the input of `handle`. */
   readonly input: z.ZodType
-  /** Schema of the body of a 2xx answer. */
+  /** Schema of the body of a 2xx response. */
   readonly answer: z.ZodType
-  /** Whether the answer is cached until the storage marker moves. */
+  /** Whether the response is cached until the storage marker moves. */
   isHot?(input: Input): boolean
-  /** Returns the only mint of the answer, which is then cached until that mint changes. */
+  /** Returns the only mint of the response, which is then cached until that mint changes. */
   mintOf?(input: Input): string
   handle(input: Input, request: RequestContext): Promise<Answer>
 }

@@ -5,7 +5,7 @@ import { NONE } from './parameters.ts'
 import { dashboardResource } from './resource.ts'
 
 /**
- * `POST /me/api/rotate`: creates a new key. When the answer is sent, the old key is invalid in
+ * `POST /me/api/rotate`: creates a new key. When the response is sent, the old key is invalid in
  * every process (contract 3, rules E3, F6).
  */
 export function rotateApiKey(

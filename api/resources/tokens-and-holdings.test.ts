@@ -12,8 +12,8 @@ import { aPositionRow, aSwapRow, insertWallets, MINT, markStored } from '../test
 import { startApi, type TestApi } from '../testing/start-api.ts'
 
 /*
- * Whole answers of the endpoints of tokens and holdings (contract 4.1, 4.2). The newest stored slot
- * is 1000, with block time 1700001000.
+ * Whole responses of the endpoints of tokens and holdings (contract 4.1, 4.2). The newest stored
+ * slot is 1000, with block time 1700001000.
  */
 
 const JUP = 'JUPyiwrYJFskUPiHa7hkeR8VUtAeFoSYbKedZNsDvCN'
@@ -120,7 +120,7 @@ test.before(async () => {
     { ...firstBuy, ...valued, wallet: 10, value_lamports: null, sol_price_usd_e9: '1' },
     { ...firstBuy, ...valued, wallet: 1, sol_price_usd_e9: '1' },
   ])
-  // Of one, an older version is stored again; another was deleted.
+  // An older version of the first buy of wallet 2 is stored later; that of wallet 1 is deleted.
   await store.insert('first_buys', [
     { ...firstBuy, ...valued, wallet: 2, sol_price_usd_e9: '1', version: '0' },
     { ...firstBuy, ...valued, wallet: 1, sol_price_usd_e9: '1', version: '2', is_deleted: 1 },

@@ -176,5 +176,5 @@ export class PositionChanges {
 }
 
 const MAX_AGE_MS = 5000
-/** More rows than this are a burst: some 600 swaps a second. */
+/** More rows than this are a burst: some 600 swaps per second. */
 const MOST_CHANGES = 20_000

@@ -7,8 +7,8 @@ export interface OpenPosition extends HeldPositionRow {
 
 /**
  * A table of positions in typed arrays, some 100 bytes each. As objects they would take several
- * hundred bytes, and the garbage collector would mark all of them, which takes longer than an
- * answer may. A position is identified by its row until it is removed.
+ * hundred bytes, and the garbage collector would mark all of them, which takes longer than a
+ * response may. A position is identified by its row until it is removed.
  */
 export class PositionTable {
   #wallets = new Uint32Array(FIRST_PLACES)

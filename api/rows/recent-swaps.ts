@@ -252,7 +252,7 @@ export async function readSwapsPage(
 const ROWS_AT_ONCE = 2000
 /** A read model older than this is updated even if the marker has not moved. */
 const MAX_AGE_MS = 5000
-/** More rows than this are a burst: some 1,000 swaps a second. */
+/** More rows than this are a burst: some 1,000 swaps per second. */
 const MOST_CHANGES = 30_000
 /** Largest number of late, backfilled and corrected swaps of one update. */
 const MOST_OTHERS = 2000

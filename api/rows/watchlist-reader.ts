@@ -40,7 +40,7 @@ export function createWatchlistReader(store: Store, now: () => number = Date.now
 
   async function rowsAt(at: number): Promise<readonly WatchlistRow[]> {
     const { at: before, rows } = known
-    // A tick before the known one: the past was computed again.
+    // A lower tick than the cached one means that earlier ticks were computed again.
     if (before === null || at < before || at - before > MOST_BEHIND_SECONDS)
       return readWatchlist(store, at)
     const byMint = new Map(rows.map((row) => [row.mint, row]))

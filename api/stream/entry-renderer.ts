@@ -18,7 +18,7 @@ import type { FeedEntry, FeedGap, FeedTrade } from './trade-window.ts'
 /** A position of the feed whose late position is known. */
 export type RelayPosition = FeedPosition & { readonly late: LatePosition }
 
-/** What an entry renderer works with. */
+/** Dependencies of an entry renderer. */
 export interface EntryRendererDeps {
   readonly cursors: CursorCodec
   /** Epoch of the log that the relay follows. */

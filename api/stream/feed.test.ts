@@ -283,7 +283,7 @@ test('each heartbeat sends a ping message and a protocol ping; two unanswered en
     t.deepEqual(await client.take(1), [{ type: 'ping' }])
     await client.fence() // its pong has been read before this is answered
   }
-  // It has no subscription: nothing is sent to it but the protocol's pings (rule F2).
+  // Client `silent` has no subscription, so it receives only the protocol's pings (rule F2).
   t.is(await silent.closed, 1006)
   t.deepEqual(await silent.take(1), [])
   await service.close()
@@ -365,7 +365,7 @@ test('with `after`, trades since that position are sent first, then live ones wi
       eventIndex,
     })),
   )
-  // From any of them on, what follows is what followed: nothing again, nothing left out.
+  // Resuming after any trade gives exactly the trades after it.
   for (const [place, one] of got.entries()) {
     if (place % 7 !== 0) continue
     await client.subscribe({ after: one.id })

@@ -58,7 +58,7 @@ export interface Feed extends UpgradeHandler, FeedStatus {
   stop(graceMs: number): Promise<void>
 }
 
-/** What the feed works with. */
+/** Dependencies of the feed. */
 export interface FeedDeps {
   readonly log: EventLog
   readonly cursors: CursorCodec

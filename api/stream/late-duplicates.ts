@@ -2,7 +2,7 @@ import type { Logger } from '../../pipeline/runtime/logger.ts'
 import type { FeedMetrics } from './telemetry.ts'
 import type { LateSwap, TradeHistory } from './trade-history.ts'
 
-/** What the lookup of late duplicates works with. */
+/** Dependencies of the lookup of late duplicates. */
 export interface LateDuplicatesDeps {
   readonly history: Pick<TradeHistory, 'cameBefore'>
   readonly metrics: Pick<FeedMetrics, 'repeated'>

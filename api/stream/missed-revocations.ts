@@ -7,7 +7,7 @@ export interface RevokedKey {
   readonly at: number
 }
 
-/** What the lookup of missed revocations works with. */
+/** Dependencies of the lookup of missed revocations. */
 export interface MissedRevocationsDeps {
   /** Reads the keys revoked since a time (unix milliseconds). */
   readonly revokedSince: ((unixMs: number) => Promise<readonly RevokedKey[]>) | undefined

@@ -43,13 +43,13 @@ const message = (swap: Swap) => ({
   data: tradeItem(served(swap)),
 })
 const read = (frame: Buffer): unknown => JSON.parse(textOf(frame))
-/** What somebody who comes from a position is sent. */
+/** Returns the messages that a client resuming from `key` receives. */
 const sinceThen = (relay: Relay, key = BEGINNING) =>
   [...catchUpSteps(relay, { key, late: null }, { wallets: null, mints: null })].flatMap(
     ({ frame }) => (frame === null ? [] : [read(frame)]),
   )
 
-/** Collects what a relay hands out. */
+/** Collects the trades that a relay publishes. */
 function listen(relay: Relay) {
   const trades: FeedEntry[] = []
   let check: () => void = () => {}

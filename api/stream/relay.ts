@@ -63,7 +63,7 @@ export interface Relay {
 /** Receives entries as they are published. */
 export type EntriesListener = (entries: readonly FeedEntry[]) => void
 
-/** What a relay works with. */
+/** Dependencies of a relay. */
 export interface RelayDeps {
   readonly log: EventLog
   readonly cursors: CursorCodec

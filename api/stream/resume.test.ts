@@ -267,8 +267,8 @@ test('a client that reconnects at any time to any process gets every matching tr
         } else if (step.kind === 'from REST') {
           const stored = world.stored()
           if (stored === null || stored.slot <= world.slot || clients.length > 6) continue
-          // As of the newest stored slot: the trades up to there, late ones that came behind slots
-          // before it.
+          // The trades that REST serves as of the newest stored slot. A late trade counts if it
+          // came after a slot lower than that.
           const had = all.filter(
             ({ swap, passedSlot }) =>
               swap.slot <= stored.slot && (passedSlot === null || passedSlot < stored.slot),

@@ -20,7 +20,7 @@ test.after.always(() => opened.remove())
 const STORED = 200_000
 const TOO_OLD = [10, 50_000, STORED - 86_401]
 const YOUNG = [STORED - 86_400, 120_000, 150_000, STORED]
-/** Of these, those that came when another slot had passed. */
+/** Slots of `TOO_OLD` and `YOUNG` whose trade was late: it came after slot `LATE_PASSED`. */
 const LATE = [50_000, 120_000]
 const LATE_PASSED = 199_000
 
@@ -82,7 +82,7 @@ test('a client that resumes after the retention gets a gap, then every trade sin
     t.deepEqual(read(rest), trades(YOUNG))
     t.deepEqual(await client.fence(), [])
   }
-  // Where it starts again is a position like any other, and so is every one after it.
+  // The position where the feed restarts can be resumed from, and so can every later one.
   t.deepEqual(read(await resume(client, floor, YOUNG.length)), trades(YOUNG))
   t.deepEqual(read(await resume(client, cursor(keyAt(120_000)), 2)), trades([150_000, STORED]))
   t.deepEqual(await client.fence(), [])

@@ -172,7 +172,8 @@ export class SlotMerger {
   }
 
   #readLate(swap: Swap, mark: LateMark, outputs: MergerOutput[]): void {
-    if (this.#waiting.get(swap.slot)?.has(keyInSlot(swap))) return // a repetition; its slot is not released yet
+    // a repetition; its slot is not released yet
+    if (this.#waiting.get(swap.slot)?.has(keyInSlot(swap))) return
     const key = eventKeyText(swap)
     if (this.#lateKeys.has(key) || !this.#recordReleased(swap.slot, keyInSlot(swap))) return
     const [oldest] = this.#lateKeys

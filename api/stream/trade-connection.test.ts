@@ -20,7 +20,7 @@ import { createFeedMetrics } from './telemetry.ts'
 import { createTradeBatch } from './trade-batch.ts'
 import { TradeConnection } from './trade-connection.ts'
 
-/** `down`: not done, and said so; `lost`: done, but the answer got lost. */
+/** `down`: not done, and said so; `lost`: done, but the response got lost. */
 type Answer = 'granted' | 'down' | 'lost'
 
 type Step =

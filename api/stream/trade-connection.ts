@@ -7,7 +7,7 @@ import { type EndReason, type MessageLimit, ProtocolHandler } from './protocol-h
 import type { TradeBatch } from './trade-batch.ts'
 import { TradeSubscription, type TradeSubscriptionDeps } from './trade-subscription.ts'
 
-/** What a connection to the channel `trades` works with. */
+/** Dependencies of a connection to the channel `trades`. */
 export interface TradeConnectionDeps
   extends Pick<
     TradeSubscriptionDeps,
@@ -185,7 +185,7 @@ export class TradeConnection {
   }
 }
 
-/** How long a trade waits for an answer of the meter (rule K5: no trade is sent unpaid). */
+/** How long a trade waits for a response of the meter (rule K5: no trade is sent unpaid). */
 const MAX_CREDIT_WAIT_MS = 10_000
 
 function matchesAll({ wallets, mints }: Filter): boolean {

@@ -96,7 +96,10 @@ export class TradeSubscription {
     this.advance()
   }
 
-  /** Continues after the relay has published entries, unless it waits for something else. */
+  /**
+   * Called when the relay has published entries. Does nothing while waiting for storage, the meter
+   * or the client.
+   */
   onPublished(): void {
     if (this.#waitsFor === null) this.advance()
   }

@@ -37,8 +37,8 @@ const SERVER_OPTIONS = {
   clientTracking: false,
   perMessageDeflate: false,
   maxPayload: MAX_FRAME_BYTES,
-  // How long a client has to read what is unsent and answer a close. Missing in the types of ws
-  // 8.19.
+  // Time for a client to read pending messages and respond to a close frame. Missing in the types
+  // of ws 8.19.
   closeTimeout: 10_000,
   handleProtocols: (offered: Set<string>): string | false =>
     offered.has('bearer') ? 'bearer' : false,

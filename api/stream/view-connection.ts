@@ -11,7 +11,7 @@ import { endOfTick, startOfSnapshot, type ViewPosition } from './view-position.t
 import type { ViewBatch, ViewEntry, ViewRelay } from './view-relay.ts'
 import { ViewerAccess } from './viewer-access.ts'
 
-/** What a dashboard's connection works with. */
+/** Dependencies of a dashboard's connection. */
 export interface ViewConnectionDeps {
   readonly transport: Transport
   readonly limit: MessageLimit

@@ -133,8 +133,7 @@ const aStep = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant('tick' as const),
       later: fc.constantFrom(10, 10, 10, 30, 100, 3000),
-      // Of each mint: whether something happens to it on the list, what it is, and whether it
-      // fires.
+      // For each mint: its event on the watchlist, if any, and whether a strategy fires.
       mints: fc.tuple(...Array.from({ length: 5 }, () => fc.tuple(fc.nat(2), fc.nat(3)))),
     }),
   },
@@ -316,7 +315,7 @@ test('a bad message gets its code, three in a row end the connection; keys and t
   t.is((await client.take(4)).length, 3)
   t.is(await client.closed, 1008)
 
-  // Of a key, a position of views is none.
+  // A client with an API key cannot resume from a position of the dashboard's views.
   await fund(service.meter, 'alice', 10)
   const trader = await service.connect('alice')
   t.like(await trader.subscribe({ after: cursor(service, endOfTick(T)) }), {
@@ -368,7 +367,7 @@ test('a connection ends with its token and with Pro, to the second by the wall c
   t.deepEqual(await unknown!.take(2), [{ type: 'pro_expired' }])
   t.deepEqual(await takeShort(prolonged!, 1), [`watchlist entered JUP ${T + 10}`])
   for (const client of [token, pro, unknown]) t.is(await client!.closed, 1008)
-  // Between two looks at the clock nothing is said any more, neither of a tick nor as an answer.
+  // Between two looks at the clock nothing is said any more, neither of a tick nor as a response.
   const asking = await service.connect('dashboard:asking')
   now = (T + 1000) * 1000 - 1
   atLook = () => {

@@ -42,7 +42,7 @@ export interface ViewBatch {
   readonly entries: readonly ViewEntry[]
 }
 
-/** What a view relay works with. */
+/** Dependencies of a view relay. */
 export interface ViewRelayDeps {
   readonly source: ViewSource
   readonly cursors: CursorCodec
@@ -206,7 +206,7 @@ export class ViewRelay {
       const after = { at, part, index }
       const frame = frameText(viewText(row, this.encode(after)))
       entries.push({ channel: row.channel, mint: row.mint, after, frame })
-      // Lets trades be sent in between.
+      // Yields to the event loop so that trades can be sent meanwhile.
       if (entries.length % RENDER_BATCH === 0) await nextTurn()
     }
     return entries

@@ -158,12 +158,12 @@ test.serial(
       [listRow(T + 10, BONK, 'changed', { conviction: 90 })],
       [signalRow(T + 10, JUP, 'a')],
     )
-    // Not wholly stored: nobody is told.
+    // Tick T + 20 is not completely stored, so clients do not receive it.
     await store.insert('watchlist', [listRow(T + 20, JUP, 'left')])
     await store.insert('signals', [signalRow(T + 20, BONK, 'c')])
 
     const client = await connect(socketUrl(api), token)
-    // The feed looks each second.
+    // The feed polls storage once per second.
     const start = encodeView(createCursorCodec(api.config.secretKey), startOfSnapshot(T + 10))
     let began = ''
     for (; began !== start; await pause(20)) {
@@ -193,11 +193,11 @@ test.serial(
     const left = { mint: JUP, symbol: 'A', name: 'B' }
     const [fired] = (await ask(api, '/me/signals/filter', token)).body.items
     t.like(fired, { mint: BONK, strategy: 'c', fired_at: T + 20 })
-    // A signal is told as it fired: what the token costs now is what it cost then.
+    // A signal is sent as of when it fired: `current_mcap` equals the market cap at that time.
     t.deepEqual(dataOf(news), [now, left, { ...fired, current_mcap: 1000, multiple: 1 }] as never)
     t.deepEqual(await client.fence(), [])
 
-    // From the beginning, from within the snapshot and from what followed, elsewhere.
+    // Resumes on another process: from the start, within the snapshot, and after the snapshot.
     const same = await connect(socketUrl(other), token)
     const all = [...snapshot, complete, ...news]
     const from = [start, (snapshot[2] as { id: string }).id, (news[0] as { id: string }).id]

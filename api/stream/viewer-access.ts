@@ -1,7 +1,7 @@
 import type { Viewer } from '../middleware/upgrade.ts'
 import type { EndReason } from './protocol-handler.ts'
 
-/** What the access check of a dashboard connection works with. */
+/** Dependencies of the access check of a dashboard connection. */
 export interface ViewerAccessDeps {
   readonly viewer: Viewer
   /** Unix milliseconds by the wall clock. */

@@ -1,4 +1,4 @@
-/** An answer of the API. Tests compare whole bodies. */
+/** A response of the API. Tests compare whole bodies. */
 export interface Asked {
   readonly status: number
   readonly headers: Headers
@@ -24,7 +24,7 @@ export async function ask(
   }
 }
 
-/** Cost of a call and credits left after it, from the headers of its answer. */
+/** Cost of a call and credits left after it, from the headers of its response. */
 export function creditsOf({ headers }: Asked): [string | null, string | null] {
   return [headers.get('x-credits-cost'), headers.get('x-credits-remaining')]
 }

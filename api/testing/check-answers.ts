@@ -9,7 +9,7 @@ import type { Resource } from '../resources/resource.ts'
 import { declaredResources } from './declared-resources.ts'
 
 /**
- * Returns how an answer of the API differs from the documents, or null. For paths that are not in
+ * Returns how a response of the API differs from the documents, or null. For paths that are not in
  * the documents, only refusals are checked.
  */
 export function faultOf(answer: {
@@ -43,8 +43,8 @@ export function faultOf(answer: {
 }
 
 /**
- * Checks every answer of the servers in this process until `stop`, which throws if one differs from
- * the documents.
+ * Checks every response of the servers in this process until `stop`, which throws if one differs
+ * from the documents.
  */
 export function checkAnswers(): { stop(): void } {
   const faults: string[] = []
@@ -59,7 +59,7 @@ export function checkAnswers(): { stop(): void } {
     } as typeof end
     response.on('finish', () => {
       if (!response.hasHeader('api-version')) return // another server of the test
-      // A preflight request is not an answer of a resource, and HEAD has no body.
+      // A preflight request is not a response of a resource, and HEAD has no body.
       if (request.method === 'HEAD' || (request.method === 'OPTIONS' && response.statusCode < 300))
         return
       const path = (request.url ?? '').split('?')[0] ?? ''

@@ -43,7 +43,7 @@ export interface TestApi {
 }
 
 /**
- * Starts a whole API on a free port over `store`, with log and meter in memory. Every answer is
+ * Starts a whole API on a free port over `store`, with log and meter in memory. Every response is
  * checked against the documents; `close` throws if one differs.
  */
 export async function startApi(

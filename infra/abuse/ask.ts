@@ -8,15 +8,15 @@ export interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>>
   /** A JSON text. */
   readonly body?: string
-  /** Keeps connections open; without it, the connection is closed after the answer. */
+  /** Keeps connections open; without it, the connection is closed after the response. */
   readonly agent?: Agent
   /** The client address; null: any. */
   readonly localAddress?: string | null
 }
 
-/** The answer to a request. */
+/** The response to a request. */
 export interface RequestOutcome {
-  /** 0 when no answer came within 20 s, or the connection broke. */
+  /** 0 when no response came within 20 s, or the connection broke. */
   readonly status: number
   readonly fields: Readonly<Record<string, unknown>>
   readonly body: string

@@ -38,7 +38,7 @@ export interface Exchange {
   readonly pieces: readonly (string | number)[]
   /** The client closes its half after the last piece. */
   readonly endsAfter?: boolean
-  /** The case ends when the server closes the connection, not with the last answer. */
+  /** The case ends when the server closes the connection, not with the last response. */
   readonly waitsForClose?: boolean
 }
 
@@ -72,13 +72,13 @@ export interface Frame {
 
 /** The outcomes that the contract allows for a case. */
 export interface AllowedOutcome {
-  /** Allowed statuses of each answer; 0 allows closing without an answer. */
+  /** Allowed statuses of each response; 0 allows closing without a response. */
   readonly statuses?: readonly number[]
   /**
    * Allowed codes of refusals, and of `error` messages on the feed; by default any documented one.
    */
   readonly codes?: readonly string[]
-  /** Number of answers; 1 by default. */
+  /** Number of responses; 1 by default. */
   readonly answers?: number
   /**
    * Close codes with which the feed must end the connection; without them, it must still answer a

@@ -9,7 +9,7 @@ export class Cores {
   readonly #before = readSeconds()
   readonly #ownBefore: number
 
-  /** `pids` are the processes of the run beside this one. */
+  /** `pids` are the other processes of the run. */
   constructor(pids: readonly number[]) {
     this.#pids = [process.pid, ...pids]
     this.#ownBefore = this.#own()

@@ -21,9 +21,9 @@ export class FeedSocket {
   pongs = 0
   closeCode: number | null = null
   isClosed = false
-  /** Texts of messages but trades. */
+  /** Concatenated text of all messages except trades. */
   text = ''
-  /** The answer to the handshake. */
+  /** The response to the handshake. */
   answers: CaseOutcome['answers'] = []
   #bytes: Buffer = Buffer.alloc(0)
   #isOpen = false
@@ -109,7 +109,8 @@ export class FeedSocket {
   }
 
   #hear(text: string): void {
-    const message = JSON.parse(text) as { channel?: string; type?: string; code?: string } // the service's own
+    // the service's own
+    const message = JSON.parse(text) as { channel?: string; type?: string; code?: string }
     if (message.channel !== undefined) {
       this.trades++
       return

@@ -10,7 +10,7 @@ import { endpointOf } from './wire.ts'
 export interface CustomerCall {
   readonly kind: string
   readonly ms: number
-  /** 0: no answer. */
+  /** 0: no response. */
   readonly status: number
 }
 

@@ -1,14 +1,14 @@
-/** An HTTP answer as it was received. */
+/** An HTTP response as it was received. */
 export interface HttpAnswer {
   readonly status: number
-  /** By name in lower case; the last one of several. */
+  /** Header fields by lower-case name. The last value of a repeated field counts. */
   readonly fields: ReadonlyMap<string, string>
   readonly body: string
 }
 
 /**
- * Reads the HTTP answers in bytes, without interim ones (100 Continue). After `isEnded`, the last
- * one may be incomplete. Answers to HEAD have no body.
+ * Reads the HTTP responses in bytes, without interim ones (100 Continue). After `isEnded`, the last
+ * one may be incomplete. Responses to HEAD have no body.
  */
 export function readAnswers(bytes: Buffer, isHead: boolean, isEnded: boolean): HttpAnswer[] {
   const text = bytes.toString('latin1')

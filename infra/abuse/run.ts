@@ -21,7 +21,7 @@ export interface Result {
   readonly note: string
 }
 
-/** Most credits of a call; one whose answer was cut may have been charged. */
+/** Maximum number of credits of a call; one whose response was cut may have been charged. */
 const MAX_COST = 3
 /** Number of generated cases that begin each second. */
 const PER_SECOND = 50
@@ -63,7 +63,7 @@ export async function runAll(world: AttackedService, plan: AttackPlan): Promise<
 
 /**
  * Runs cases of one kind; each attacker runs one at a time. Afterwards, each account must have been
- * charged what its answers said.
+ * charged what its responses said.
  */
 async function runKind(
   world: AttackedService,

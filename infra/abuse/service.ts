@@ -195,7 +195,7 @@ async function logIn(target: Endpoint, address: string | null): Promise<string> 
   return token
 }
 
-/** Posts a JSON body; returns the JSON of the answer. */
+/** Posts a JSON body; returns the JSON of the response. */
 export async function postJson(
   target: Endpoint,
   path: string,

@@ -2,13 +2,13 @@ import type { AbuseCase } from './case.ts'
 import type { HttpAnswer } from './read-answers.ts'
 import type { CaseOutcome } from './wire.ts'
 
-/** Texts that would tell a stranger how the service is built. */
+/** Strings that would reveal internals of the service. */
 const INTERNAL =
   /clickhouse|chdb|kafka|redis|DB::|Code: \d|\bSELECT\b|node:|node_modules|\/dist\/|\.[jt]s\b|\n\s+at |ECONN|EPIPE|TypeError|SyntaxError|undefined is/i
 
 /**
- * Faults of a case, in words; empty when it went as the contract says. No answer may contain one of
- * `secrets`.
+ * Faults of a case, in words; empty when it went as the contract says. No response may contain one
+ * of `secrets`.
  */
 export function judge(
   { act, expect, limitMs }: Pick<AbuseCase, 'act' | 'expect' | 'limitMs'>,
@@ -71,7 +71,7 @@ const ERRORS = new Set([
   ...['wallet_not_found', 'pro_required', 'rate_limited'],
 ])
 
-/** Checks of every answer (rules D1, D5). */
+/** Checks of every response (rules D1, D5). */
 export function judgeAnswer(
   { status, fields, body }: HttpAnswer,
   isHead: boolean,

@@ -24,7 +24,7 @@ export interface CaseOutcome {
   readonly closeCode: number | null
   /** Whether the feed answered a ping at the end. */
   readonly isAlive: boolean
-  /** Text that came beside HTTP answers. */
+  /** Text that came beside HTTP responses. */
   readonly text: string
   readonly ms: number
   readonly isTimedOut: boolean
@@ -58,7 +58,7 @@ export function openConnection(
 }
 
 /**
- * Carries out an HTTP case; resolves when its answers came, the server closed, or its time is up.
+ * Carries out an HTTP case; resolves when its responses came, the server closed, or its time is up.
  */
 export async function runHttpCase(
   { act, expect, limitMs }: Pick<AbuseCase, 'expect' | 'limitMs'> & { readonly act: Exchange },

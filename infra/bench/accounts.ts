@@ -14,8 +14,8 @@ const USAGE = `npm run bench -- accounts [options]
   --clients N      customers at once (16)`
 
 /**
- * Logins a second (nonce, signature, login), and requests with a token: the account, and a check of
- * credits that finds nothing new. As readings of the chain are a second apart, checks are also
+ * Logins per second (nonce, signature, login), and requests with a token: the account, and a check
+ * of credits that finds nothing new. As readings of the chain are a second apart, checks are also
  * measured alone and of many customers at once. The whole service runs in one process over the
  * simulated market, without limits. The client is this process, on the same cores, and makes the
  * signatures. CPU is the service's own, less what it takes when idle.
@@ -113,7 +113,7 @@ async function measureIdle({ child }: ServiceProcess, seconds: number): Promise<
   return (cpuSeconds(pid) - cpu) / ((performance.now() - started) / 1000)
 }
 
-/** Sends requests over kept connections; rejects for any answer but 2xx. */
+/** Sends requests over keep-alive connections. Rejects for any response other than 2xx. */
 function createAsk(url: string, connections: number) {
   const agent = new Agent({ keepAlive: true, maxSockets: connections })
   return (

@@ -26,11 +26,11 @@ const USAGE = `npm run bench -- api [PART ...] [options]
   --minutes N     how long memory is watched (10)`
 
 /**
- * Answers of the API a second and their latency, with authentication, credits and limits on. Beside
- * it: a bare Koa route that serves the same bytes in the same run; a page of swaps that no cache
- * has; a walk of all trades while 1,000 a second are stored; charges a second of the meter on Redis
- * alone; the latency of other customers while one floods; memory under load. The client is this
- * process, the service another one on the same cores.
+ * Responses of the API a second and their latency, with authentication, credits and limits on.
+ * Beside it: a bare Koa route that serves the same bytes in the same run; a page of swaps that no
+ * cache has; a walk of all trades while 1,000 a second are stored; charges a second of the meter on
+ * Redis alone; the latency of other customers while one floods; memory under load. The client is
+ * this process, the service another one on the same cores.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const defaults = { mode: '', swaps: 10_000_000, seconds: 10, rounds: 3, minutes: 10 }
@@ -91,7 +91,7 @@ function startOptions(): string[] {
 interface Service {
   readonly url: string
   readonly key: string
-  /** Of all accounts. */
+  /** API keys of all accounts. */
   readonly keys: readonly string[]
   readonly seeded: string
   readonly process: ServiceProcess
@@ -190,7 +190,8 @@ async function measureMix(service: Service, options: { seconds: number; rounds: 
   await bare.stop()
   const [ours, theirs] = [mediansOf(measured.ours), mediansOf(measured.theirs)]
   const atHalf = { ...turn, url: service.url, perSecond: ours.perSecond / 2 }
-  await arrivals({ ...atHalf, seconds: 3 }) // each connection above began with the first path again, so that few asked for the last
+  // each connection above began with the first path again, so that few asked for the last
+  await arrivals({ ...atHalf, seconds: 3 })
   const half = await arrivals(atHalf)
   if (half.failed > 0) throw new Error(`${half.failed} answers of the service failed`)
   const percent = (part: number, whole: number) => `${((100 * part) / whole).toFixed(0)}%`
@@ -215,7 +216,7 @@ async function measureMix(service: Service, options: { seconds: number; rounds: 
 }
 
 interface Turn extends Load {
-  /** Microseconds of CPU of the server for each answer. */
+  /** Microseconds of CPU of the server for each response. */
   readonly cpuUs: number
 }
 

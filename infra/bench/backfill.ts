@@ -26,9 +26,9 @@ const USAGE = `npm run bench -- backfill [options]
   --fold            with the fold worker in the same process`
 
 /**
- * RPC calls a second of a backfill, which decodes the answers and appends them to the log in
+ * RPC calls a second of a backfill, which decodes the responses and appends them to the log in
  * memory. Beside it, a bare client (fetch, as many at once) makes the same calls of a fresh server
- * and ignores the answers. `--seconds` bounds each of the two. With `--fold`, the fold worker
+ * and ignores the responses. `--seconds` bounds each of the two. With `--fold`, the fold worker
  * stores the records in the same process, as in one process of the service.
  */
 export async function run(args: readonly string[]): Promise<void> {

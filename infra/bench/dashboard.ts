@@ -99,7 +99,7 @@ const FIRST_BUTTON = `
     requestAnimationFrame(look)
   })`
 
-/** The resources that the page loads; null for an incomplete answer. */
+/** The resources that the page loads; null for an incomplete response. */
 function filesOf(page: Page): Promise<File | null>[] {
   const files: Promise<File | null>[] = []
   page.on('requestfinished', (request) => {

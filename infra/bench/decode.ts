@@ -71,7 +71,8 @@ function ours(wallets: Wallets): (update: SubscribeUpdateTransaction) => void {
 function theirs(parser: DexParser): (update: SubscribeUpdateTransaction) => void {
   return (update) => {
     const tx = { ...update.transaction, slot: Number(update.slot), blockTime: 1_700_000_000 }
-    parser.parseAll(tx as unknown as Parameters<DexParser['parseAll']>[0]) // its types describe RPC answers alone
+    // its types describe RPC responses alone
+    parser.parseAll(tx as unknown as Parameters<DexParser['parseAll']>[0])
   }
 }
 

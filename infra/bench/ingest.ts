@@ -25,9 +25,9 @@ const USAGE = `npm run bench -- ingest [options]
   --profile        ingest alone, for node --cpu-prof`
 
 /**
- * Transactions a second from a gRPC server in another process through decode to the log in memory,
- * in turn with the package's own client that only receives and counts. Prints each round and the
- * ratio of the medians. `--profile` runs ingest alone, for `node --cpu-prof`.
+ * Transactions per second from a gRPC server in another process through decode to the log in
+ * memory, in turn with the package's own client that only receives and counts. Prints each round
+ * and the ratio of the medians. `--profile` runs ingest alone, for `node --cpu-prof`.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const defaults = { serve: false, slots: 400, 'per-slot': 50, turns: 5, profile: false }

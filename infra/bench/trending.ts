@@ -190,7 +190,7 @@ async function benchReplay(store: Store, hours: number): Promise<void> {
 async function benchBacktests(store: Store, from: number): Promise<void> {
   const file = SHIPPED_STRATEGIES
   const strategies = parseStrategies(await readFile(file, 'utf8'), file)
-  // This command uses no other part.
+  // The cast is safe: the command `signals backtest` uses only these parts.
   const parts = {
     store,
     salt: null,
@@ -205,7 +205,8 @@ async function benchBacktests(store: Store, from: number): Promise<void> {
     const started = performance.now()
     const { document } = await runCommand(args, parts, () => {})
     const seconds = (performance.now() - started) / 1000
-    const told = document as { strategies: readonly { summary: { signals: number } }[] } // its own schema
+    // The command validates its document against this schema.
+    const told = document as { strategies: readonly { summary: { signals: number } }[] }
     const signals = told.strategies.reduce((sum, { summary }) => sum + summary.signals, 0)
     printRow(name ?? 'all together', signals, seconds.toFixed(1))
   }

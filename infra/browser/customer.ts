@@ -38,7 +38,7 @@ export async function goTo(page: Page, name: string): Promise<void> {
   await waitUntilLoaded(page)
 }
 
-/** Waits until the page loads nothing any more. */
+/** Waits until the page shows no "Loading" text. */
 export async function waitUntilLoaded(page: Page): Promise<void> {
   await page.getByRole('heading', { level: 1 }).waitFor()
   await page

@@ -339,7 +339,10 @@ async function visitPages(t: ExecutionContext, visitor: Visitor, key: string): P
   await inspect(visitor, 'a token')
 }
 
-/** Reloads, signs out everywhere, signs in again and signs out. `tokens` are all so far. */
+/**
+ * Reloads, signs out everywhere, signs in again and signs out. `tokens` are all session tokens
+ * issued so far.
+ */
 async function signOutInBothWays(
   t: ExecutionContext,
   visitor: Visitor,

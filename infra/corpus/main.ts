@@ -119,7 +119,8 @@ function printDifferences(folder: string, recorded: readonly RecordedTransaction
   const bySignature = new Map(recorded.map((entry) => [entry.signature, entry]))
   const counts = { agree: 0, explained: 0, unexplained: 0, absent: 0 }
   for (const line of readFileSync(path, 'utf8').trim().split('\n')) {
-    const expected = JSON.parse(line) as SourceExpectation // the corpus's own format, see its README
+    // the corpus's own format, see its README
+    const expected = JSON.parse(line) as SourceExpectation
     const entry = bySignature.get(expected.signature)
     if (entry === undefined) {
       counts.absent++

@@ -15,7 +15,8 @@ export function toGrpcUpdate(
   slot: number,
   index: number,
 ): SubscribeUpdateTransaction {
-  const { transaction, meta, version } = json as JsonTransaction // built by tests or taken from the corpus
+  // built by tests or taken from the corpus
+  const { transaction, meta, version } = json as JsonTransaction
   const failed = meta.err != null || 'Err' in (meta.status ?? {}) // tests leave the status out
   const info = infoFromJson({ version, transaction, meta: { ...meta, err: null } }, index)
   const err = failed ? { err: Uint8Array.of(8, 0, 0, 0) } : undefined

@@ -128,7 +128,7 @@ test('each process gets the secrets of its own users, from files, and no other',
       values.filter(
         ([key]) => SECRET_KEYS.some((secret) => secret === key) && key !== 'SOLANA_RPC_URL',
       ),
-      // Both may be empty, which a secret file may not.
+      // Both variables may be empty; a secret file may not be empty.
       values.filter(
         ([key]) =>
           (key === 'YELLOWSTONE_X_TOKEN' && name !== 'api') ||

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs schemathesis against the embedded service over the simulated market, with all its checks: see README.md. Needs python3 with venv, and `npm run build` before.
+# Runs schemathesis against the embedded service over the simulated market, with all its checks: see
+# README.md. Needs python3 with venv, and `npm run build` before.
 # FUZZ_SECONDS (60) is its time, FUZZ_SEED (1) its seed.
 set -euo pipefail
 cd "$(dirname "$0")/../.."

@@ -12,7 +12,7 @@ import { requireConfirmation } from './confirmation.ts'
 /**
  * `account credit`: adds a ledger entry to an account, once per `--key` (idempotency key). Negative
  * credits take away, down to zero. The caller's process makes a missing key, and shows it when the
- * answer is lost, so that the command can be repeated. Rejects with `account_not_found`, and with
+ * response is lost, so that the command can be repeated. Rejects with `account_not_found`, and with
  * `confirmation_required` for a large change without the code of `account confirm`.
  */
 export const accountCredit: Command = {

@@ -56,7 +56,8 @@ test.serial('an account is made once, credited, and its books agree (rule J3)', 
     document: { wallet: CUSTOMER, balance_credits: 480 },
   })
 
-  // An operator who got no answer repeats the command with the key in the error: it is added once.
+  // An operator who got no response repeats the command with the key in the error: it is added
+  // once.
   const goodwill = portableArgs([...credit.slice(0, -1), '100', '--reason', 'goodwill'])
   const lost = { code: 'unreachable', message: 'the connection to the service was lost' } as const
   t.is(

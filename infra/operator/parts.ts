@@ -7,7 +7,7 @@ import type { Store } from '../../pipeline/store/store.ts'
 import type { Backfills } from '../../pipeline/workers/backfill/backfills.ts'
 import type { Caller } from './caller.ts'
 
-/** What operator commands work with. In the process that owns the data, its own parts. */
+/** Dependencies of operator commands. In the process that owns the data, its own parts. */
 export interface OperatorParts {
   readonly store: Store
   /** The user who ran the command, for the audit log. */

@@ -2,9 +2,9 @@ import { readUnknownPrograms } from '../../pipeline/store/tables/decoded-rows.ts
 import { optionCommand } from './command.ts'
 
 /**
- * `programs`: lists unknown programs, the most recently seen first. They are behind swaps that only
- * balance changes show (`delta_only`), and behind undecoded transactions. The sample signature is
- * that of the newest such event: a start for adding the venue.
+ * `programs`: lists unknown programs, the most recently seen first. A program is unknown if its
+ * swaps are inferred from balance changes (`delta_only`) or its transactions are not decoded. The
+ * sample signature is that of its newest such event, to start a decoder from.
  */
 export const programs = optionCommand({
   name: 'programs',

@@ -23,6 +23,7 @@ export function missingSignatures(
 }
 
 function signatureOf(line: string): string | undefined {
-  const json = JSON.parse(line) as { transaction?: { signatures?: string[] } } // written by `getTransaction`
+  // written by `getTransaction`
+  const json = JSON.parse(line) as { transaction?: { signatures?: string[] } }
   return json.transaction?.signatures?.[0]
 }

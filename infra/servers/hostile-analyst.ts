@@ -2,7 +2,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 
 /**
  * Queries that use as much of the server as they can: large states that spill to disk and that do
- * not, sorts, joins, endless answers.
+ * not, sorts, joins, endless responses.
  */
 const HOSTILE = [
   'SELECT count() FROM (SELECT number AS k, groupArray(number) FROM numbers(900000000) GROUP BY k)',

@@ -43,7 +43,7 @@ export const redis: Server = {
   }),
 }
 
-/** Sends text and returns the answer, up to `end` or an error line. */
+/** Sends text and returns the response, up to `end` or an error line. */
 function ask(port: number, text: string, end: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(text))

@@ -187,7 +187,7 @@ test(`servers run as separate users, and nobody reads files or passwords through
     )
   }
 
-  /** The error code of ClickHouse, or the answer. */
+  /** The error code of ClickHouse, or the response. */
   const ask = async (query: string, user: string, password: string, host?: string) => {
     const { status, text } = await post(http, query, {
       'x-clickhouse-user': user,

@@ -5,7 +5,7 @@ import type { OnStage } from '../../pipeline/runtime/slot-stage.ts'
 import { createRegistry, type Registry } from '../../pipeline/runtime/telemetry.ts'
 import type { ServiceConfig } from './config.ts'
 
-/** What every step of a start works with. */
+/** Dependencies of every step of a start. */
 export interface ServiceContext {
   readonly config: ServiceConfig
   readonly logger: Logger

@@ -14,7 +14,7 @@ import type { Stores } from './stores.ts'
 /** Pool prices that ingest starts with: two hours of them, twice the age that a price may have. */
 const POOL_PRICES = 7200
 
-/** Ingest and the backfills that it starts, running. */
+/** Running ingest, with the backfills that it starts. */
 export interface Ingestion extends ServicePart {
   /** Reads `WALLETS_FILE` again. */
   readonly reload: Reload

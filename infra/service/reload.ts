@@ -4,7 +4,9 @@ import type { Logger } from '../../pipeline/runtime/logger.ts'
 /** Reads a file of the configuration again and applies it. It logs a bad file and never rejects. */
 export type Reload = () => Promise<void>
 
-/** A reload by `apply`. When that rejects, `whenBad` is logged with the reason. */
+/**
+ * Creates a reload that calls `apply`. If `apply` rejects, logs message `whenBad` with the reason.
+ */
 export function reloadFile(logger: Logger, whenBad: string, apply: () => Promise<void>): Reload {
   return async () => {
     try {

@@ -36,9 +36,9 @@ export interface ServiceHooks {
 }
 
 /**
- * Starts the roles that the configuration names, after `preflight`. Rejects with a ServiceError that
- * names the key, file or line at fault. Parts opened until then are closed again, and nothing is
- * written before every input has been read.
+ * Starts the roles that the configuration names, after `preflight`. Rejects with a ServiceError
+ * that names the key, file or line at fault. Parts opened until then are closed again, and nothing
+ * is written before every input has been read.
  */
 export async function startService(
   config: ServiceConfig,

@@ -60,7 +60,7 @@ export async function startWorkers(
       ...deps,
       onTick: signals.onTick,
       metrics: createTrendingMetrics(registry),
-      // One of several worker processes computes: the one that has the first partition.
+      // Among several worker processes, the one that has partition 0 computes.
       isMine: () => fold.partitions().includes(0),
       pools,
     },
@@ -80,7 +80,7 @@ export async function startWorkers(
 /** The chain that workers read: an RPC server, and a stream of accounts beside it. */
 interface Chain {
   readonly rpcUrl: string | null
-  /** Where pool accounts are followed; null: prices come from the newest swaps. */
+  /** Yellowstone stream of pool accounts. Null: prices come from the newest swaps. */
   readonly stream: PoolWatchConfig | null
 }
 

@@ -202,7 +202,8 @@ export class Position {
     while (!this.#closed) {
       try {
         const response = await fetch(url, { signal: AbortSignal.timeout(2000) })
-        const { storage } = (await response.json()) as { storage?: { slot: number | null } } // rule J4
+        // rule J4
+        const { storage } = (await response.json()) as { storage?: { slot: number | null } }
         this.slot = storage?.slot ?? this.slot
       } catch {
         // The service is down.

@@ -24,7 +24,7 @@ test.before(async () => {
 })
 test.after.always(() => opened.remove())
 
-/** Appends the chain, then the records that come late, and lets a worker store them. */
+/** Appends the slots and late records of the chain, and waits until a worker has stored them. */
 async function play(chain: RecordChain): Promise<void> {
   const { store } = opened
   const deps = { logger, registry: createRegistry() }
@@ -38,7 +38,7 @@ async function play(chain: RecordChain): Promise<void> {
     await log.appendSlot(slot)
     for (const { afterSlots, records } of chain.late)
       if (afterSlots === at) await log.appendLate(records, 'stream')
-    // Batches of one slot and of several.
+    // Without waiting at every slot, some batches have one slot and some have several.
     if (at % 5 < 3) await stored(slot.marker.slot)
   }
   for (const { afterSlots, records } of chain.late)

@@ -6,7 +6,7 @@ import { hash32 } from './random.ts'
  */
 export type SlotKind = 'produced' | 'skipped' | 'dead'
 
-/** Which slots of a chain have blocks. The same settings always give the same answer. */
+/** Which slots of a chain have blocks. The same settings always give the same result. */
 export interface ChainShape {
   kind(slot: number): SlotKind
   /** The newest produced slot before this one. */

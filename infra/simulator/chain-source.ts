@@ -13,9 +13,9 @@ import { feePayersOfTrades } from './recorded/fee-payers.ts'
 import { loadBlocks } from './recorded/load.ts'
 import { createRecordedChain, type RecordedChain } from './recorded/recorded-chain.ts'
 
-/** The chain that a simulator's options describe, and what they set beside it. */
+/** The chain that a simulator's options describe, and its market. */
 export interface ChainSource {
-  /** Of recorded blocks only its price pool is of use. */
+  /** With recorded blocks, only the price pool of the market is used. */
   readonly market: Market
   readonly shape: ChainShape
   readonly chain: SimulatedChain

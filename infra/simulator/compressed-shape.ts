@@ -4,8 +4,8 @@ import type { ChainShape } from './chain-shape.ts'
 export const COMPRESSED_SLOTS = 150
 
 /**
- * The slots of a compressed history: one block a minute from slot `from` up to `before`, and every
- * block after that.
+ * The slots of a compressed history: one block per minute from slot `from` up to `before`, and
+ * every block after that.
  */
 export interface CompressedSlots {
   readonly from: number
@@ -14,7 +14,7 @@ export interface CompressedSlots {
 
 /**
  * The shape of a chain on which all slots before `before` (a multiple of `COMPRESSED_SLOTS`) were
- * skipped but one a minute. Its blocks are the first produced ones at or after each multiple; the
+ * skipped but one per minute. Its blocks are the first produced ones at or after each multiple; the
  * whole chain has the same blocks.
  */
 export function compressBefore(shape: ChainShape, before: number): ChainShape {

@@ -27,11 +27,11 @@ export interface FilledHistory {
   readonly swaps: number
 }
 
-/** Most slots on the log that are not stored yet. */
+/** Maximum number of slots on the log that are not stored yet. */
 const MOST_AHEAD = 400
 
 /**
- * Stores a compressed history of so many hours, a block a minute, in an empty store that has its
+ * Stores a compressed history of so many hours, a block per minute, in an empty store that has its
  * schema. It stores what a service would have stored that had followed the chain from the first
  * block: events, books, prices, mint facts and progress. No servers run, and transaction bytes are
  * left out. The same `seed` and `endSlot` give the same rows. A day takes a few seconds.

@@ -1,4 +1,4 @@
-/** A function that computes the result for each argument once, and remembers it. */
+/** Memoises `make`: computes the result for each argument once and caches it for ever. */
 export function memo<K, V>(make: (key: K) => V): (key: K) => V {
   const known = new Map<K, V>()
   return (key) => {

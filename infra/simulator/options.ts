@@ -20,9 +20,9 @@ export interface Trouble {
   readonly garbage: boolean
   /** Now and then the server forgets all that it could replay, and cuts its connections. */
   readonly lostReplay: boolean
-  /** RPC answers are slow. */
+  /** RPC responses are slow. */
   readonly slowRpc: boolean
-  /** Some RPC answers are 429 with Retry-After. */
+  /** Some RPC responses are 429 with Retry-After. */
   readonly rateLimitedRpc: boolean
 }
 

@@ -109,7 +109,7 @@ async function fetchedTransactions(metricsPort: number): Promise<number> {
   return Number(counted.exec(text)?.[1] ?? 0)
 }
 
-/** Lets slots pass until one of them is stored; the first waits until somebody follows. */
+/** Advances the simulator until a slot is stored. The first slot waits for a subscriber. */
 async function advance(simulator: Simulator, deployment: Deployment, slots: number): Promise<void> {
   simulator.advance(slots)
   const api = deployment.processes.get('api') ?? deployment.processes.get('all')

@@ -5,7 +5,7 @@ import WebSocket from 'ws'
 /** A trade as the contract shows it (section 2.2), compared as a whole. */
 export type ContractTrade = Readonly<Record<string, unknown>>
 
-/** An answer of the API. */
+/** A response of the API. */
 export interface CustomerAnswer<Body = unknown> {
   readonly status: number
   readonly headers: Headers
@@ -145,7 +145,7 @@ export class CustomerFeed {
   }
 }
 
-/** Polls until the answer satisfies; for states that show only by polling, such as `/status`. */
+/** Polls until the result satisfies; for states that show only by polling, such as `/status`. */
 export async function until<T>(
   ask: () => Promise<T>,
   satisfies: (answer: T) => boolean,

@@ -25,8 +25,8 @@ const CALLS = [
   ['/tokens/held', 3],
 ] as const
 /**
- * Most credits that a connection with a few trades a second reserves, also after it caught up
- * (`api/stream/credit-block.ts`).
+ * Maximum number of credits that a connection with a few trades per second reserves, also after it
+ * caught up (`api/stream/credit-block.ts`).
  */
 const BLOCK = 64
 /**
@@ -113,7 +113,7 @@ async function createAccount(service: Deployment) {
 
 /** Calls of one customer, with their prices. */
 class Calls {
-  /** Credits of calls that were answered with 2xx, as the answers said. */
+  /** Credits of calls that were answered with 2xx, as the responses said. */
   answered = 0
   /** Credits of calls that were sent and never answered. */
   underWay = 0
@@ -126,7 +126,7 @@ class Calls {
     this.#customer = customer
   }
 
-  /** The answer; undefined when the connection broke. */
+  /** The response; undefined when the connection broke. */
   async ask(which: number): Promise<CustomerAnswer | undefined> {
     const [path, price] = CALLS[which % CALLS.length] ?? CALLS[0]
     try {
@@ -148,7 +148,7 @@ class Calls {
     for (let which = 0; !this.#stopped; which++) await this.ask(which)
   }
 
-  /** Resolves after so many more answers. */
+  /** Resolves after so many more responses. */
   async answers(count: number): Promise<void> {
     const enough = this.#answers.length + count
     while (this.#answers.length < enough) await once(this.#changed, 'answer')

@@ -128,7 +128,7 @@ async function start(t: ExecutionContext) {
   })
   const workers = [deployment.start('workers'), deployment.start('workers')]
   for (const worker of workers) await logged(worker, 'service started')
-  // Both processes have their partitions now; before, there is nothing to compute.
+  // Ingest starts after both workers have their partitions, so that each tick has one owner.
   deployment.start('ingest')
   const ticks = new Ticks(simulator, store)
   await ticks.passSlots(1)

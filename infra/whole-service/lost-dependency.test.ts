@@ -33,7 +33,7 @@ const METRICS_PORTS: Readonly<Record<Role, number>> = {
 const SEED = 7
 const CREDITS = 1_000_000
 const SLOTS_AWAY = 10
-/** Every answer comes within this time, whatever is down. */
+/** Every response comes within this time, whatever is down. */
 const ANSWER_MS = 5000
 
 const dir = mkdtempSync(join(tmpdir(), 'lost-dependency-'))
@@ -226,7 +226,7 @@ test(`without ClickHouse, reads are refused, and everything continues once it is
   t.timeout(300_000)
   const caller = await callWithoutPause(t)
   await kill('clickhouse')
-  // A cached answer stays valid while the marker does not move, for 5 s at most.
+  // A cached response stays valid while the marker does not move, for 5 s at most.
   for (const path of PRODUCT)
     await until(
       () => ask(t, path),

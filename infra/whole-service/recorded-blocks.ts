@@ -35,7 +35,8 @@ function readBlock(file: string): RecordedTransaction[] {
     .trim()
     .split('\n')
     .map((line, index) => {
-      const json = JSON.parse(line) as { slot: number; blockTime: number } // see the corpus's README
+      // see the corpus's README
+      const json = JSON.parse(line) as { slot: number; blockTime: number }
       const transaction = normalizeRpc(json, { slot: json.slot, index })
       if (transaction.kind === 'malformed') throw new Error(`${file}:${index + 1} is malformed`)
       return { blockTime: json.blockTime, transaction }

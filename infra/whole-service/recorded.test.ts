@@ -38,7 +38,7 @@ interface Journey {
   play(run: Run): Promise<Spending>
 }
 
-/** Least and most credits spent. */
+/** Minimum and maximum number of credits spent. */
 interface Spending {
   readonly least: number
   readonly most: number
@@ -193,7 +193,7 @@ function callWithoutPause({ deployment, key }: Run) {
   }
 }
 
-/** Most seconds of block time by which the simulator sends a transaction late. */
+/** Maximum seconds of block time by which the simulator sends a transaction late. */
 const LATE_SECONDS = 6
 
 const LEAD_IN = ['--lead-in', '12']

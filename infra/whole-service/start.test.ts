@@ -87,7 +87,7 @@ test.serial(
       ({ trades }) => trades.length > known.trades.length + 5,
     )
     const { trades } = await again.walkTrades(100, since)
-    // Trades before the first start come from the comparison of slots with RPC (rule K2).
+    // The service fetches some trades of slots before its first start over RPC (rule K2).
     const oldest = known.trades.at(-1)
     const sinceFirst = [...trades].reverse().slice(indexOf(oldest, [...trades].reverse()))
     const market = truth.trades(truth.slotAt(beganAt) - 5, truth.slotAt(Date.now()) + 5)

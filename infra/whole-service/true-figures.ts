@@ -4,7 +4,7 @@ import { createPerturb, serveSwap } from '../../pipeline/domain/perturbation.ts'
 export type AskOperator = <T>(sql: string) => Promise<T[]>
 
 /**
- * Least number of digits of a telling figure: two such figures are equal only where one is the
+ * Minimum number of digits of a telling figure: two such figures are equal only where one is the
  * other, because amounts spread over far more values.
  */
 const TELLING_DIGITS = 9

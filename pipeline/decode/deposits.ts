@@ -19,7 +19,7 @@ export interface PaymentTerms {
  */
 export interface PaidDeposit {
   readonly owner: Address
-  /** Owner of the token accounts that the tokens came from, whoever signed. */
+  /** Owner of the token accounts that the tokens came from. The signer may be another account. */
   readonly wallet: Address
   /** Raw units that arrived, after the mint's transfer fee. Above zero. */
   readonly amount: bigint

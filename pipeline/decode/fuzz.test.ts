@@ -63,7 +63,8 @@ onCorpus('a mutated RPC response is read or refused without a throw', (t) => {
 function spoil(json: unknown, random: () => number): void {
   let at = json
   for (;;) {
-    const parent = at as Record<string, unknown> // an object or array: both have their entries by name
+    // an object or array: both have their entries by name
+    const parent = at as Record<string, unknown>
     const names = Object.keys(parent)
     const name = names[Math.floor(random() * names.length)]
     if (name === undefined) return

@@ -41,7 +41,8 @@ export function encodeSnapshot(state: WalletState): string {
 
 /** Decodes the output of `encodeSnapshot` in the same format. */
 export function decodeSnapshot(text: string): WalletState {
-  const [wallet, revision, counts, sums, balance, hours, tokens] = JSON.parse(text) as EncodedState // written by encodeSnapshot
+  // written by encodeSnapshot
+  const [wallet, revision, counts, sums, balance, hours, tokens] = JSON.parse(text) as EncodedState
   const state = createWalletState(wallet, revision)
   for (const [hour, transactions] of hours.entries()) state.hours[hour] = transactions
   state.balance = balance === null ? null : BigInt(balance)

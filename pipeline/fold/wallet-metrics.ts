@@ -71,7 +71,7 @@ export function activeHours(hours: readonly number[]): ActiveHour[] {
 /**
  * Returns a version that orders the rows of a wallet: a later refold is newer, then a state with
  * more folded records. Records of a wallet are folded in one order, so two states of the same
- * version are equal, whoever computed them.
+ * version are equal, even if different processes computed them.
  */
 export function stateVersion(state: WalletState): number {
   return state.revision * 2 ** 32 + state.events + state.balances

@@ -38,7 +38,7 @@ export interface FollowConfig {
   readonly head: number | null
 }
 
-/** What a chain follower uses. */
+/** Dependencies of a chain follower. */
 export interface FollowDeps {
   readonly rpc: SolanaRpc
   readonly prices: SolPrices

@@ -54,7 +54,7 @@ export function createOutputReader(
 }
 
 /**
- * Decodes transactions that are sorted by index. Of several copies of one transaction, returns the
+ * Decodes transactions that are sorted by index. If a transaction has several copies, returns the
  * first well-formed one; every malformed copy is returned in `malformed`.
  */
 export function readTransactions(raws: readonly RawTransaction[]): {

@@ -35,7 +35,7 @@ export interface SlotPipeline {
   tick(): void
 }
 
-/** What a slot pipeline uses. */
+/** Dependencies of a slot pipeline. */
 export interface SlotPipelineDeps {
   readonly prices: SolPrices
   readonly metrics: IngestMetrics

@@ -38,7 +38,7 @@ anyTest('each answer belongs to its query, whatever fails, times out or is given
   t.true(Math.min(counts.answered, counts.refused, counts.givenUp) > 0)
 })
 
-/** The outcome of a query. An object is an answer of another query. */
+/** The outcome of a query. An object is a response of another query. */
 type Outcome = 'answered' | 'refused' | 'givenUp' | { readonly got: unknown }
 type Ask = (store: Store, token: string) => Promise<Outcome>
 

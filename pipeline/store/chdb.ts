@@ -70,10 +70,10 @@ function engineOf(client: ReturnType<typeof createClient>): Engine {
 }
 
 /**
- * Parses the rows of an answer, one JSON array. When a query fails after its first rows (a timeout,
- * an error in a function), chDB 26.7 keeps the text that it has written and puts it before the next
- * answer, which may be another caller's. With such text the answer is not valid JSON. JSON escapes
- * line breaks, so the last `[` at the end of a line begins the array of this answer.
+ * Parses the rows of a response, one JSON array. When a query fails after its first rows (a
+ * timeout, an error in a function), chDB 26.7 keeps the text that it has written and puts it before
+ * the next answer, which may be another caller's. With such text the response is not valid JSON.
+ * JSON escapes line breaks, so the last `[` at the end of a line begins the array of this answer.
  */
 function rowsOf(text: string): unknown[] {
   const rows = parse(text) ?? parse(text.slice(text.lastIndexOf('[\n')))
@@ -109,7 +109,8 @@ const SESSION = [
 
 function loadChdb(): ChdbModule {
   try {
-    return createRequire(import.meta.url)('chdb/connection') as ChdbModule // documented by the package
+    // documented by the package
+    return createRequire(import.meta.url)('chdb/connection') as ChdbModule
   } catch (cause) {
     throw new ServiceError(
       'bad_config',

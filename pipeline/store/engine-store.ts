@@ -5,8 +5,8 @@ import type { QueryParams, Row, Store } from './store.ts'
 import { storeError } from './store-error.ts'
 
 /**
- * Most calls under way at once. Further calls are rejected as `unavailable`, so that a stalled
- * server does not fill the memory.
+ * Maximum number of calls under way at once. Further calls are rejected as `unavailable`, so that a
+ * stalled server does not fill the memory.
  */
 const MAX_WAITING = 2000
 
@@ -25,7 +25,7 @@ export function createEngineStore(engine: Engine): Store {
   let onIdle = () => {}
 
   /**
-   * `performance.now()` of the last answer; -Infinity after a call found the engine unreachable.
+   * `performance.now()` of the last response; -Infinity after a call found the engine unreachable.
    */
   let answeredAt = Number.NEGATIVE_INFINITY
   let probe: Promise<void> | null = null
@@ -124,13 +124,14 @@ export function createEngineStore(engine: Engine): Store {
 }
 
 /**
- * Rejects an answer whose first row lacks one of `columns` with a retriable `unavailable`. The
- * engine writes all rows of an answer alike, so the first one shows what the others have.
+ * Rejects a response whose first row lacks one of `columns` with a retriable `unavailable`. The
+ * engine writes all rows of a response alike, so the first one shows what the others have.
  */
 function checkColumns(rows: readonly unknown[], columns: readonly string[]): void {
   const [first] = rows
   if (first === undefined) return
-  const missing = columns.filter((column) => !Object.hasOwn(first as object, column)) // JSON objects
+  // JSON objects
+  const missing = columns.filter((column) => !Object.hasOwn(first as object, column))
   if (missing.length > 0)
     throw new ServiceError(
       'unavailable',

@@ -1,7 +1,7 @@
 import { batches } from '../runtime/batches.ts'
 import type { Row, Store } from './store.ts'
 
-/** Most rows of one insert. */
+/** Maximum number of rows of one insert. */
 export const ROWS_PER_INSERT = 20_000
 
 /** Stores any number of rows, in order, in inserts of at most `ROWS_PER_INSERT` rows. */

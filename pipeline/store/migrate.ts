@@ -10,7 +10,7 @@ export const SQL_FOLDER = join(import.meta.dirname, '../../../sql')
 /** A file of `sql/`, named `NNNN_name.sql`; its statements end with `;` at the end of a line. */
 interface SchemaFile {
   readonly name: string
-  /** Of the statements without lines of comments, so that comments may be corrected. */
+  /** Digest of the statements without comment lines, so that comments may be corrected. */
   readonly checksum: string
   readonly statements: readonly string[]
 }

@@ -10,8 +10,8 @@ const PAUSES = { first: 100, last: 5000 }
 /**
  * Creates a store for workers, which must not lose data: while the server is unreachable
  * (`unavailable`), every call is retried until `signal` aborts, and then rejects with `closed`. An
- * insert keeps its deduplication token over all attempts, so that it is stored once even if an
- * answer was lost.
+ * insert keeps its deduplication token over all attempts, so that it is stored once even if a
+ * response was lost.
  */
 export function createPatientStore(store: Store, signal: AbortSignal, logger: Logger): Store {
   async function patiently<T>(run: () => Promise<T>): Promise<T> {

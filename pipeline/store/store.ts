@@ -13,7 +13,7 @@ export interface Store {
   readonly kind: 'clickhouse' | 'chdb'
   /**
    * Returns the rows of a SELECT. Parameters are `{name:Type}` in the text. Integers of 64 bits and
-   * more are returned as decimal strings. An answer without one of `columns` rejects as
+   * more are returned as decimal strings. A response without one of `columns` rejects as
    * `unavailable`: name them where a missing value would become a wrong number.
    */
   query<T>(sql: string, params?: QueryParams, columns?: readonly (keyof T & string)[]): Promise<T[]>

@@ -14,7 +14,8 @@ interface Raw {
  * decoded, as nodes do for unknown programs.
  */
 export function toParsedJson(json: unknown): unknown {
-  const { transaction, meta, ...rest } = json as JsonTransaction // built by tests or taken from the corpus
+  // The cast is safe: the JSON was built by tests or taken from the corpus.
+  const { transaction, meta, ...rest } = json as JsonTransaction
   const { message } = transaction
   const { writable = [], readonly = [] } = meta.loadedAddresses ?? {}
   const keys = [...message.accountKeys, ...writable, ...readonly]

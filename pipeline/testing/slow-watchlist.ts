@@ -20,7 +20,7 @@ export interface WatchlistInputs {
   readonly solPriceMaxAgeSeconds: number
 }
 
-/** A change of a token at a tick. */
+/** A watchlist event, and the token as it is after the event. */
 export interface SlowChange {
   readonly event: WatchEvent
   readonly token: WatchedToken

@@ -249,7 +249,8 @@ export class Token2022Chain {
       signatures: Object.fromEntries(
         signed.signatures.map(({ publicKey, signature }) => [publicKey.toBase58(), signature]),
       ),
-    } as unknown as Parameters<LiteSVM['sendTransaction']>[0]) // the same two parts under another library's brands
+      // the same two parts under another library's brands
+    } as unknown as Parameters<LiteSVM['sendTransaction']>[0])
     if (result instanceof FailedTransactionMetadata) throw new Error(result.toString())
     this.svm.expireBlockhash()
   }

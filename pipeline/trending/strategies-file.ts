@@ -15,7 +15,7 @@ const MAX_CHARACTERS = 1_000_000
 const MAX_STRATEGIES = 100
 const MAX_CONDITIONS = 32
 const MAX_DESCRIPTION = 300
-/** Most faults reported for one file; further ones are counted. */
+/** Maximum number of faults reported for one file; further ones are counted. */
 const MAX_FAULTS_SHOWN = 50
 
 /**

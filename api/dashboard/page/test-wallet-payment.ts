@@ -29,7 +29,8 @@ export async function payUsdt(
     throw new Error('the test wallet pays at most 1,000,000,000 USDT per payment')
   await callRpc(rpcUrl, 'requestAirdrop', address, LAMPORTS)
   await callRpc(rpcUrl, 'requestUsdtAirdrop', address, Number(rawAmount))
-  const latest = (await callRpc(rpcUrl, 'getLatestBlockhash')) as { value: { blockhash: string } } // Solana RPC
+  // Solana RPC
+  const latest = (await callRpc(rpcUrl, 'getLatestBlockhash')) as { value: { blockhash: string } }
   const message = await paymentMessage({
     payer: decodeAddress(address),
     payee: decodeAddress(to),

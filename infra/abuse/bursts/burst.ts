@@ -30,11 +30,11 @@ export interface BurstOutcome {
   readonly note: string
 }
 
-/** Number of answers by status; status 0 is no answer. */
+/** Number of responses by status; status 0 is no response. */
 export interface Tally {
   readonly statuses: ReadonlyMap<number, number>
   readonly slowestMs: number
-  /** The body of one answer of each status. */
+  /** The body of one response of each status. */
   readonly bodies: ReadonlyMap<number, string>
 }
 

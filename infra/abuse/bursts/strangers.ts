@@ -9,7 +9,7 @@ import { connections, readers, upgrades } from './held-connections.ts'
 const MIB = 1024 * 1024
 const PATH = '/wallets/{}/metrics'
 
-/** 13.5 KB of distinct keys. */
+/** A query string of 13.5 KB with 3700 distinct keys. */
 const KEYS = Array.from({ length: 3700 }, (_, n) => n.toString(36)).join('&')
 
 const queries: Burst = {

@@ -12,7 +12,7 @@ const SMUGGLED = 'GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n'
 
 /**
  * Requests whose framing two readers may understand differently (RFC 9112 section 11.2): one
- * answer, and the connection ends.
+ * response, and the connection ends.
  */
 const SMUGGLING: readonly (readonly [what: string, text: string])[] = [
   [

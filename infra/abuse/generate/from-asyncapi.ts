@@ -19,8 +19,8 @@ interface MessageSchema {
 }
 
 /**
- * Every case from the feed's document: hostile values of each field of each message, texts that are
- * no message, and invalid frames.
+ * All cases of the feed's AsyncAPI document: hostile values of each field of each message, strings
+ * that are not messages, and invalid frames.
  */
 export function casesFromAsyncApi(document: AsyncApi): AbuseCase[] {
   const names = document.operations.receive.messages.map(({ $ref }) => $ref.split('/').at(-1) ?? '')
@@ -98,7 +98,7 @@ function fieldCases(name: string, field: string, example: object): AbuseCase[] {
   })
 }
 
-/** Texts that are no message. */
+/** Strings that are not messages. */
 const TEXTS: readonly string[] = [
   ...[
     '',

@@ -29,7 +29,7 @@ export const CURSORS: readonly UrlValue[] = refused([
   ...['{{cursor}}A', 'A{{cursor}}', '{{cursor}}%00', '{{cursor}}={{cursor}}', '%20{{cursor}}'],
 ])
 
-/** Values of an enumerated parameter. */
+/** Invalid values of an enumerated parameter. Each is refused with 400. */
 export const CHOICES: readonly UrlValue[] = refused([
   ...['', 'DAY', 'days', 'day,hour', '%20day', '__proto__', 'constructor', 'toString', '0'],
   ...[...INJECTIONS, ...NULLS, ...UNICODE, ...BROKEN_PERCENT],
@@ -41,13 +41,13 @@ const NO_ALIAS = [
   ...['__proto__', 'constructor', 'null', '%F0%9F%92%B0', 'W1;W2', 'W1,W2', '*', '%25'],
 ]
 
-/** Values of a wallet alias in a query: a text that is no alias is unknown (rule D2). */
+/** Invalid wallet aliases in a query. A string that is not an alias gives 404 (rule D2). */
 export const ALIASES: readonly UrlValue[] = [
   ['', [400]],
   ...[...NO_ALIAS, ...BROKEN_PERCENT].map((value): UrlValue => [value, [404]]),
 ]
 
-/** The same in a path. A path that cannot be decoded is not found. */
+/** Invalid wallet aliases in a path. A path that cannot be decoded gives 404. */
 export const PATH_ALIASES: readonly UrlValue[] = [
   ...[...NO_ALIAS, '', '..', '.', '%2e%2e', '%2F', 'W1%2Fmetrics', '..%2F..%2Fetc%2Fpasswd'],
   ...[...BROKEN_PERCENT, 'a'.repeat(8000)],
@@ -96,7 +96,7 @@ export const BAD_CREDENTIALS: readonly (string | null)[] = [
   ...['{{key}}', '{{token}}', 'Basic {{key}}', 'Bearer,{{key}}', 'Bearer {{key}},{{key}}'],
 ]
 
-/** Fields that do not change an answer, except 304 for a client that has it. */
+/** Fields that do not change a response, except 304 for a client that has it. */
 export const HARMLESS_FIELDS: readonly (readonly string[])[] = [
   [`X-Big: ${'a'.repeat(15_000)}`],
   [`Cookie: ${'a=b; '.repeat(2900)}`],

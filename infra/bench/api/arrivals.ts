@@ -5,8 +5,8 @@ import type { LoadOptions } from './load.ts'
 /** Latencies and failures of paced requests. */
 export interface Arrivals {
   /**
-   * Milliseconds from when a request was due to the end of its answer, which includes waiting for a
-   * connection.
+   * Milliseconds from when a request was due to the end of its response, which includes waiting for
+   * a connection.
    */
   readonly p50: number
   readonly p99: number

@@ -12,10 +12,10 @@ export interface LoadOptions {
 /** Results of a load. */
 export interface Load {
   readonly perSecond: number
-  /** Numbers of answers by status, of broken connections and of missing answers. */
+  /** Numbers of responses by status, of broken connections and of missing answers. */
   readonly ok: number
   readonly failed: number
-  /** Number of answers by status. */
+  /** Number of responses by status. */
   readonly statuses: Readonly<Record<string, number>>
 }
 

@@ -11,7 +11,7 @@ export interface PathValues {
 const HOT_SHARE = 0.9
 
 /**
- * The mix: 90% hot answers (wallet list and metrics, held tokens, first page of trades), 10%
+ * The mix: 90% hot responses (wallet list and metrics, held tokens, first page of trades), 10%
  * others, each for another wallet, mint or page. The same arguments give the same list.
  */
 export function requestMix(count: number, { mints, cursors }: PathValues): string[] {
@@ -34,5 +34,5 @@ export function requestMix(count: number, { mints, cursors }: PathValues): strin
   return Array.from({ length: count }, () => random.pick(random.chance(HOT_SHARE) ? hot : others)())
 }
 
-/** Numbers of the mints that paths ask for: enough to tell cached answers from others. */
+/** Numbers of the mints that paths ask for: enough to tell cached responses from others. */
 export const SOME_MINTS = Array.from({ length: 2000 }, (_, at) => (at * 25) % MINTS)

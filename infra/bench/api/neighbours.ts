@@ -26,7 +26,7 @@ const RESUMED_TRADES = 100
 
 /**
  * Latencies of other customers at a quiet pace, alone and while one customer floods: cached
- * answers, pages of swaps that no cache has (one in ten), and resumes of the feed from storage.
+ * responses, pages of swaps that no cache has (one in ten), and resumes of the feed from storage.
  */
 export async function measureNeighbours(shared: NeighbourOptions, seconds: number): Promise<void> {
   const { url, keys, mints, after, folder } = shared

@@ -26,7 +26,7 @@ export function numberOf(tokenAmount: string): number {
   return Number((BigInt(tokenAmount) - BigInt(LEAST_AMOUNT)) % BigInt(MOST_SWAPS))
 }
 
-/** The newest stored slot once so many swaps are stored. */
+/** Slot of the last swap when `swaps` swaps are stored. */
 export function lastSlot(swaps: number): number {
   return FIRST_SLOT + Math.floor((swaps - 1) / SWAPS_PER_SLOT)
 }

@@ -1,15 +1,15 @@
 import { numberOf } from './seed.ts'
 
-/** What a walk of `/trades` met and missed. */
+/** Result of reading all pages of `/trades` while swaps are inserted. */
 export interface WalkResult {
   readonly pages: number
   readonly seconds: number
-  /** Swaps stored between the first page and the last, behind the walk and ahead of it. */
+  /** Number of swaps stored between reading the first page and the last, at any position. */
   readonly inserted: number
   readonly walked: number
-  /** Swaps stored before the first page was asked for, and missed. */
+  /** Number of swaps stored before the first page was requested that no page contains. */
   readonly skipped: number
-  /** Swaps met twice. */
+  /** Number of swaps that two pages contain. */
   readonly repeated: number
 }
 
@@ -18,7 +18,7 @@ interface Page {
   readonly next_cursor: string | null
 }
 
-/** Walks `GET /trades` to its end while swaps are stored; `ask` returns the body of an answer. */
+/** Walks `GET /trades` to its end while swaps are stored; `ask` returns the body of a response. */
 export async function walkTrades(ask: (path: string) => Promise<string>): Promise<WalkResult> {
   const started = performance.now()
   const newest = async () => {

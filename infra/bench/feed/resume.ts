@@ -20,7 +20,7 @@ export async function measureResume(
   const store = await createStore(loadConfig(env).store)
   try {
     await migrate(store)
-    // In batches that a busy machine stores in time.
+    // Batches are small enough to be stored before the timeout on a busy machine.
     for (let at = 0; at < swaps; at += ROWS_AT_ONCE)
       await store.command(
         `INSERT INTO swaps (slot, tx_index, wallet, event_index, block_time, signature, side, base_mint, base_amount, base_decimals, quote_mint, quote_amount, program, program_id, confidence, quote_mismatch, fee_lamports, sol_price_usd_e9, value_lamports)

@@ -69,7 +69,7 @@ function metricsOf({ events, balances }: WalletHistories, isSalted: boolean): Ro
   return [...states.values()].map((state) => metricsRow(state, 0, 0, isSalted))
 }
 
-/** Wallets without an alias; each figure is that of some market wallet times 0.1 to 10. */
+/** Generates untracked wallets. Each figure is that of a random market wallet times 0.1 to 10. */
 function likeThese(rows: readonly Row[]): Row[] {
   const random = createRandom(1)
   const columns = [...new Set(JOINS.flatMap(([, names]) => names))]

@@ -115,7 +115,7 @@ function serve(
   }
 }
 
-/** Headers and status of the answer to a call. */
+/** Headers and status of the response to a call. */
 interface CallAnswer {
   /** Sends the headers, once. */
   open(): void

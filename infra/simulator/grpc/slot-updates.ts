@@ -14,7 +14,7 @@ import {
   transactionUpdate,
 } from './updates.ts'
 
-/** Least and most number of slots by which a late transaction is late. */
+/** Minimum and maximum number of slots by which a late transaction is late. */
 const LATE_SLOTS = { least: 3, most: 12 } as const
 
 /** Whether a transaction is late while this trouble is on. */

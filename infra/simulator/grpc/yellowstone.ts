@@ -49,7 +49,7 @@ export interface YellowstoneOptions {
 const CUT_EVERY = 40
 /** Average number of slots between two losses of the replay window. */
 const LOSS_EVERY = 150
-/** Most slots whose encoded updates are cached. */
+/** Maximum number of slots whose encoded updates are cached. */
 const CACHED_SLOTS = 2_000
 /** Milliseconds between two pings to a client. */
 const PING_MS = 15_000

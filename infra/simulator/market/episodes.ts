@@ -22,7 +22,7 @@ export interface Episodes {
   changeAfter(desk: Desk, keyId: string, slot: number): bigint
 }
 
-/** Least number of cached episodes; one takes some hundred kilobytes. */
+/** Minimum number of cached episodes; one takes some hundred kilobytes. */
 const FEWEST_CACHED = 160
 
 /** An episode without transactions: it would begin before the history does. */

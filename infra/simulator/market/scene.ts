@@ -65,7 +65,7 @@ export function finishTransaction(
   return draft
 }
 
-/** A wallet that nobody tracks, with enough lamports to pay. */
+/** An untracked wallet with enough lamports to pay. */
 export function pickStranger(scene: MarketScene, lamports: bigint): Key {
   const key = scene.random.pick(scene.universe.strangers)
   if (scene.ledger.lamports(key) < lamports + 1_000_000_000n) {

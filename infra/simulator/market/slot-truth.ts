@@ -10,7 +10,7 @@ import type { Draft } from './transaction-builder.ts'
 import { inEventOrder } from './truth.ts'
 import type { Universe, Wallet } from './universe.ts'
 
-/** What a decoder must find in a slot, USD prices apart: the intents of its transactions. */
+/** The records that a decoder must find in a slot, without USD prices. */
 export interface SlotTruth {
   /**
    * Events and balances by transaction, wallet, event. The balance of a wallet follows its events
@@ -27,7 +27,10 @@ export interface SlotTruth {
   readonly transactions: readonly number[]
 }
 
-/** The truth of a slot, from its actions and the balances before it. Changes `balances`. */
+/**
+ * Returns the expected records of a slot, from its actions and the balances before it. Updates
+ * `balances`.
+ */
 export function truthOf(
   universe: Universe,
   signatures: Signatures,
@@ -37,7 +40,7 @@ export function truthOf(
   const records: DecodedRecord[] = []
   const transactions: number[] = []
   actions.forEach((placed, index) => {
-    // A stranger's swap touches no tracked wallet.
+    // An action without a desk is a swap of an untracked wallet.
     if (placed.desk === undefined) return
     const action = placed.action()
     if (concernsWallet(universe, action.draft)) transactions.push(index)

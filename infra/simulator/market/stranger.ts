@@ -8,8 +8,8 @@ import { type Universe, USDC_TOKEN, usdcAccountOf, type Wallet } from './univers
 import type { PoolBalances } from './venues/pool.ts'
 
 /**
- * The swap of the `position`-th stranger of a slot: a wallet that nobody tracks. It depends on the
- * seed, the slot and the position alone. `pools` are the pools' accounts by key id.
+ * The swap of an untracked wallet at `position` in a slot. It depends on the seed, the slot and the
+ * position alone. `pools` are the pools' accounts by key id.
  */
 export function strangerAction(
   universe: Universe,

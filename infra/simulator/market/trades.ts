@@ -85,7 +85,7 @@ export function swapOnVenue(
   return { draft, intents: [swap(wallet, side, coin, planned.fill, coin.quote, by, feeLamports)] }
 }
 
-/** A trader's account of a coin, which a buy opens if it does not exist. */
+/** Returns a trader's token account of a mint. A buy creates the account if it does not exist. */
 function holdingOf(tx: TransactionBuilder, trader: Key, mint: Mint, side: Side): Key {
   return side === 'buy'
     ? createAssociatedAccount(tx, trader, trader, mint)

@@ -68,7 +68,7 @@ export interface Universe {
   /** The same by key id. */
   readonly walletsById: ReadonlyMap<string, Wallet>
   readonly coins: readonly Coin[]
-  /** Traders that nobody tracks. */
+  /** Untracked traders. */
   readonly strangers: readonly Key[]
   /** The SOL/USDC Whirlpool whose account the stream serves as the price. */
   readonly pricePool: Coin

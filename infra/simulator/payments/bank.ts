@@ -131,7 +131,8 @@ function createExecute(svm: LiteSVM, isFailed: (done: unknown) => done is Failed
     const parts = {
       messageBytes: message.serialize(),
       signatures: Object.fromEntries(signatures.map((bytes, at) => [keys[at]?.toBase58(), bytes])),
-    } as unknown as Parameters<LiteSVM['sendTransaction']>[0] // litesvm brands the types of these two fields
+      // litesvm brands the types of these two fields
+    } as unknown as Parameters<LiteSVM['sendTransaction']>[0]
     if (!keepFailed) {
       const tried = svm.simulateTransaction(parts)
       if (isFailed(tried)) throw refusal(tried)
@@ -221,7 +222,8 @@ const NUMBERED_CAUSES = INSTRUCTION_ERRORS.slice(0, INSTRUCTION_ERRORS.indexOf('
 function errorJson(failed: Failed): TransactionErrorJson {
   const error = failed.err()
   if (typeof error === 'number') return NUMBERED_ERRORS[error] ?? 'SanitizeFailure'
-  if (!('err' in error)) return 'SanitizeFailure' // rent, duplicate instructions: no test tells them apart
+  // rent, duplicate instructions: no test tells them apart
+  if (!('err' in error)) return 'SanitizeFailure'
   const cause = error.err()
   if (typeof cause === 'number')
     return { InstructionError: [error.index, NUMBERED_CAUSES[cause] ?? 'GenericError'] }

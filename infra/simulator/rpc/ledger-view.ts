@@ -39,7 +39,7 @@ export class LedgerView {
     return isProduced ? slot : this.chain.parent(slot)
   }
 
-  /** The `context` of an answer. */
+  /** The `context` of a response. */
   context(config: RpcConfig): { readonly apiVersion: string; readonly slot: number } {
     return { apiVersion: '2.3.0', slot: this.tip(config) }
   }

@@ -5,7 +5,7 @@ import { hash32 } from '../random.ts'
 import type { RpcMethods } from './parameters.ts'
 import { RpcError } from './rpc-error.ts'
 
-/** Slowest answer of a slow RPC in ms, and the share of answers that are 429 (in 32nds). */
+/** Slowest response of a slow RPC in ms, and the share of responses that are 429 (in 32nds). */
 const SLOWEST_MS = 600
 const REFUSED_OF_32 = 6
 

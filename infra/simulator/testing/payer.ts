@@ -35,7 +35,7 @@ export class Payer {
     this.#simulator = simulator
   }
 
-  /** What `signMessage` of a text gives, in base58. */
+  /** Signs a text as a wallet's `signMessage` does. Returns the signature in base58. */
   signText(text: string): string {
     return bs58.encode(ed25519.sign(Buffer.from(text), this.key.secretKey.subarray(0, 32)))
   }

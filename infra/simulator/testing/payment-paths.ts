@@ -190,7 +190,7 @@ export const PAYMENT_PATHS: readonly PaymentPath[] = [
   }),
   path('from another wallet: nothing', async (stage, customer) => {
     const other = await createPayer(stage.simulator, USDT_PER_CUSTOMER)
-    // The customer pays the fee and signs first, but the tokens belong to somebody else.
+    // The customer pays the fee and signs first, but another wallet owns the tokens.
     await customer.send([from(other, stage.account, 9_000_000n)], { signers: [other.key] })
     return []
   }),

@@ -1,6 +1,6 @@
 import type { Address } from '../../domain/address.ts'
 
-/** Two values: of a pool's first and of its second mint, in the order of the pool's account. */
+/** A value for each of a pool's two mints, in the order of the pool's account. */
 export type Pair<T> = readonly [first: T, second: T]
 
 /** The decoded account of a pool of any program. Amounts are raw units. */

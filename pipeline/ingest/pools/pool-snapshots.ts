@@ -66,7 +66,7 @@ export class PoolSnapshots {
   }
 
   /**
-   * Replaces the watched pools. Of several pools of a token, the first is watched. Keeps the
+   * Replaces the watched pools. If a token has several pools, only the first is watched. Keeps the
    * snapshots of accounts that stay. Returns false when the set does not change.
    */
   replace(pools: readonly WatchedPool[]): boolean {

@@ -6,7 +6,7 @@ import type { SessionLimits } from '../stream/stream-session.ts'
  * brought all accounts up to date.
  */
 export interface PoolWatchLimits extends BackoffLimits, SessionLimits {
-  /** Most watched pools. */
+  /** Maximum number of watched pools. */
   readonly pools: number
   /** How long after the stream's last confirmed slot states are still returned. */
   readonly staleMs: number

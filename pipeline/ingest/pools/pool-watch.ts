@@ -22,9 +22,9 @@ import type { PoolMetrics } from './telemetry.ts'
  */
 export interface PoolWatch {
   /**
-   * Replaces the watched pools: the first 500, and of several pools of a token the first. Keeps the
-   * state of pools that stay. An unchanged set causes no requests. `programId` is ignored: the
-   * owner of the pool's account is used.
+   * Replaces the watched pools. Only the first 500 pools are watched, and only the first of each
+   * token. Keeps the state of pools that stay. An unchanged set causes no requests. `programId` is
+   * ignored: the owner of the pool's account is used.
    */
   watch(
     pools: readonly { readonly mint: string; readonly pool: string; readonly programId?: string }[],
@@ -43,7 +43,7 @@ export interface PoolWatchConfig {
   readonly xToken: string | null
 }
 
-/** What a pool watch uses. */
+/** Dependencies of a pool watch. */
 export interface PoolWatchDeps {
   /** Only `getMultipleAccounts` is called (rule J10). `stop` closes the client. */
   readonly rpc: AccountsRpc & { close(): void }

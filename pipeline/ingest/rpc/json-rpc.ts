@@ -24,11 +24,11 @@ export interface JsonRpcClient {
 export interface RpcOptions {
   readonly url: string
   readonly metrics: Pick<IngestMetrics, 'rpcRequests'>
-  /** Most requests at once; default 8. */
+  /** Maximum number of requests at once; default 8. */
   readonly concurrency?: number
   /** For one request; default 30 s. */
   readonly timeoutMs?: number
-  /** Most requests of one call; default 8. */
+  /** Maximum number of requests of one call; default 8. */
   readonly attempts?: number
   /** First pause between attempts; it doubles, up to 5 s. Default 200 ms. */
   readonly backoffMs?: number

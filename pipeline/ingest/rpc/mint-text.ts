@@ -1,6 +1,6 @@
-/** Most characters (code points) of a token symbol. */
+/** Maximum number of characters (code points) of a token symbol. */
 export const MAX_SYMBOL = 16
-/** Most characters (code points) of a token name. */
+/** Maximum number of characters (code points) of a token name. */
 export const MAX_NAME = 64
 
 /**

@@ -39,7 +39,7 @@ export function createRpc(options: RpcOptions): SolanaRpc & HistoryRpc & Account
   return {
     async ping() {
       const outcome = await callOnce('getSlot', [{ commitment: 'confirmed' }], PING_TIMEOUT_MS)
-      // A server that asks to wait is reachable.
+      // A server that responds with Retry-After is reachable.
       if (outcome.kind !== 'failed' || outcome.retryAfterMs !== null) return
       const message = `SOLANA_RPC_URL: the server cannot be reached: ${outcome.message}`
       throw new ServiceError('unreachable', message, { retriable: true })

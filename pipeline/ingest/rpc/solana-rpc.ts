@@ -41,7 +41,10 @@ export interface AccountsRpc {
   ): Promise<{ readonly slot: number; readonly accounts: readonly (RpcAccount | null)[] }>
 }
 
-/** The RPC methods for a backfill (rule J10), at `confirmed`, with the same retries. */
+/**
+ * The RPC methods for a backfill (rule J10), at `confirmed`. Failed requests are retried as in
+ * `SolanaRpc`.
+ */
 export interface HistoryRpc {
   /**
    * Transactions that name the address, failed ones too, newest first, 1000 at most. `before` and
@@ -71,7 +74,9 @@ export interface HistoryRpc {
   getTokenAccountsByOwner(owner: Address): Promise<Address[]>
 }
 
-/** The RPC methods for finding payments (rule J10), with the same retries. */
+/**
+ * The RPC methods for finding payments (rule J10). Failed requests are retried as in `SolanaRpc`.
+ */
 export interface PaymentRpc {
   /**
    * Amounts in the owner's token accounts of a mint, in raw units, at commitment `finalized`, and
@@ -115,5 +120,5 @@ export interface RpcAccount {
   readonly data: Uint8Array
 }
 
-/** Most accounts of one `getMultipleAccounts` call. */
+/** Maximum number of accounts of one `getMultipleAccounts` call. */
 export const MAX_ACCOUNTS_PER_CALL = 100

@@ -39,7 +39,7 @@ export interface WalkOptions {
   readonly minContextSlot: number | null
   /** Transactions per chunk; default 1000. */
   readonly chunk?: number
-  /** Most transactions per request; default 1000. */
+  /** Maximum number of transactions per request; default 1000. */
   readonly page?: number
 }
 
@@ -61,7 +61,10 @@ export function walkHistory(
   return new Walk(options, rpc)
 }
 
-/** Most buffered transactions of all addresses together; exceeded only with very many addresses. */
+/**
+ * Maximum number of buffered transactions of all addresses together; exceeded only with very many
+ * addresses.
+ */
 const MAX_BUFFERED = 50_000
 const LARGEST_PAGE = 1000
 const SMALLEST_PAGE = 20

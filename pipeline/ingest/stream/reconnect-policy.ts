@@ -4,7 +4,10 @@ import type { SessionEnd } from './stream-session.ts'
 export interface StreamSettings {
   /** False once the server said that it replays no slots. */
   readonly replays: boolean
-  /** Most addresses that the server accepts in one filter; undefined: no limit is known. */
+  /**
+   * Maximum number of addresses that the server accepts in one filter; undefined: no limit is
+   * known.
+   */
   readonly addressesPerFilter: number | undefined
 }
 

@@ -56,9 +56,9 @@ export type SealerEvent<T, A> =
     }
   | { readonly kind: 'confirmed'; readonly slot: number }
   | { readonly kind: 'dead'; readonly slot: number }
-  /** A whole confirmed block over RPC: the answer to a `fetch`, or one block of a gap. */
+  /** A whole confirmed block over RPC: the response to a `fetch`, or one block of a gap. */
   | ({ readonly kind: 'block' } & FetchedBlock<T>)
-  /** The answer to a `fetch`: the confirmed chain has no such block. */
+  /** The response to a `fetch`: the confirmed chain has no such block. */
   | { readonly kind: 'absent'; readonly slot: number }
   /** A block at or below the head, read again to find transactions that a closed stream missed. */
   | ({ readonly kind: 'recheck' } & FetchedBlock<T>)

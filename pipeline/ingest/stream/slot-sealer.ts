@@ -13,9 +13,9 @@ import type { DropCounts, FetchedBlock, SealerEvent, SealerOutput } from './seal
 export interface SlotSealer<T, A> {
   /** Applies one event at `nowMs` (any monotonic milliseconds). Returns its outputs in order. */
   apply(event: SealerEvent<T, A>, nowMs: number): readonly SealerOutput<T, A>[]
-  /** The last sealed slot. Null until the first slot of a chain without a checkpoint is known. */
+  /** The last sealed slot. Null if there was no checkpoint and no slot is complete yet. */
   readonly head: number | null
-  /** Size of what waits for a seal. */
+  /** Number of slots, transactions and bytes that wait to be sealed. */
   readonly pending: OpenSlots<T, A>['size']
   /** Number of transactions dropped so far, by reason. */
   readonly dropped: Readonly<DropCounts>

@@ -14,7 +14,7 @@ export interface ChainSubscription {
    * replaces the filters of an open stream.
    */
   readonly fromSlot: number | null
-  /** Most addresses in one filter. Default: all addresses in one filter. */
+  /** Maximum number of addresses in one filter. Default: all addresses in one filter. */
   readonly addressesPerFilter?: number
 }
 

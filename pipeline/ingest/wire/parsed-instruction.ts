@@ -25,7 +25,8 @@ export function compileParsedInstruction(program: unknown, parsed: unknown): Rec
   const forms = typeof program === 'string' ? INSTRUCTION_FORMS.get(program) : undefined
   const form = forms?.get(type)
   if (form === undefined) return UNKNOWN
-  const fields = info as ParsedFields // a JSON object: fields are read by name and checked one by one
+  // a JSON object: fields are read by name and checked one by one
+  const fields = info as ParsedFields
   const data = form.data.map((part) => part(fields))
   if (data.some((bytes) => bytes === null)) return UNKNOWN
   const accounts = form.accounts.flatMap((names) => accountsOf(fields, names))

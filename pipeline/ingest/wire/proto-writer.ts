@@ -111,7 +111,7 @@ export class ProtoWriter {
 }
 
 const LONGEST_VARINT = 10
-/** Most UTF-8 bytes of one UTF-16 code unit. */
+/** Maximum number of UTF-8 bytes of one UTF-16 code unit. */
 const MAX_BYTES_PER_UNIT = 3
 const MAX_SAFE = BigInt(Number.MAX_SAFE_INTEGER)
 const INITIAL_BUFFER_BYTES = 32 * 1024

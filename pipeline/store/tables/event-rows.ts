@@ -64,7 +64,7 @@ export interface EventRow<K extends EventKind = EventKind> extends EventKeyRow {
   readonly amount: string
   readonly value: string | null
   readonly price: string | null
-  /** Only where a query selects it. */
+  /** Absent in queries that do not select it. */
   readonly pool?: string
 }
 

@@ -2,7 +2,7 @@ import type { Address } from '../../domain/address.ts'
 import { inserter } from '../insert-rows.ts'
 import type { QueryParams, Store } from '../store.ts'
 
-/** A row of table `mints`. Times are unix seconds. `asked` counts the answers of RPC so far. */
+/** A row of table `mints`. Times are unix seconds. `asked` counts the responses of RPC so far. */
 export type MintRow = {
   readonly mint: Address
   readonly token_program: 'none' | 'spl_token' | 'token_2022'

@@ -27,7 +27,7 @@ interface PositionRow {
   readonly sold_lamports: string
 }
 
-/** A position that is held by swaps alone. */
+/** A position with more bought than sold, counting swaps only. */
 export interface HeldPositionRow extends PositionRow {
   readonly first_trade_time: number
   readonly last_trade_time: number
@@ -59,7 +59,7 @@ export interface TradedPositionRow extends Omit<PositionRow, 'mint' | 'decimals'
   readonly sells: string
   readonly first_buy_time: number | null
   readonly last_trade_time: number
-  /** Of the first buy; the amount is 0 when there is none. */
+  /** Values of the first buy; the amount is 0 when there is none. */
   readonly first_amount: string
   readonly first_value_lamports: string | null
   readonly first_sol_price_usd_e9: string | null
@@ -74,7 +74,7 @@ export interface PageOf<T> {
   readonly total: number
 }
 
-/** The largest number of rows of an answer. A mint has at most one row per wallet. */
+/** The largest number of rows of a response. A mint has at most one row per wallet. */
 export const MOST_ROWS = 100_000
 
 /**
@@ -208,7 +208,9 @@ export function readWrittenPositions(store: Store, since: number, limit: number)
   )
 }
 
-/** Returns at most `limit` mints that somebody has swapped and that have no row in `mints`. */
+/**
+ * Returns at most `limit` mints that tracked wallets have swapped and that have no row in `mints`.
+ */
 export async function findMintsWithoutFacts(store: Store, limit: number): Promise<Address[]> {
   const rows = await store.query<{ mint: Address }>(
     `SELECT DISTINCT mint FROM positions WHERE buys + sells > 0 AND mint NOT IN (${KNOWN_MINTS}) LIMIT {limit:UInt32}`,

@@ -5,7 +5,8 @@ import { WAS_REDECODED } from './redecoded-wallets.ts'
 import { NEWEST_WALLET } from './tracked-wallets.ts'
 
 /**
- * Stores how far workers are. Of several rows of a worker and partition the highest slot counts.
+ * Stores the progress of workers. If a worker and partition has several rows, the highest slot
+ * counts.
  */
 export const insertProgress = inserter('progress')
 

@@ -27,9 +27,9 @@ export function insertSolPrices(
 
 /**
  * Stores the prices of `SOL_PRICES_FILE` (rule J7) and returns how many were new. `prices` are in
- * order of time, at most one a second. Idempotent: prices that are stored already cost a query and
- * no row, so every process may load the file at every start. A changed price replaces the stored
- * one, but not the price that a swap already has (rule C1).
+ * order of time, at most one per second. Idempotent: prices that are stored already cost a query
+ * and no row, so every process may load the file at every start. A changed price replaces the
+ * stored one, but not the price that a swap already has (rule C1).
  */
 export async function storeSolPriceFile(store: Store, prices: readonly SolPrice[]) {
   let stored = 0

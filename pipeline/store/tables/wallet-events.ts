@@ -74,7 +74,7 @@ export async function* readEvents(
 
 type WalletEventRow = EventRow & { readonly is_deleted: number }
 
-/** Of several rows of one key the highest version counts, whether or not ClickHouse merged them. */
+/** If a key has several rows, the highest version counts, whether or not ClickHouse merged them. */
 function eventsQuery(places: ReadonlyMap<number, WalletPlace>): string {
   const where = beyondPlaces(
     new Map(

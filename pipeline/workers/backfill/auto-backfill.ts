@@ -9,12 +9,17 @@ import { readTrackedWallets } from '../../store/tables/tracked-wallets.ts'
 import type { Backfills } from './backfills.ts'
 import { mapConcurrently } from './map-concurrently.ts'
 
-/** Backfills that start by themselves: of gaps in ingest, and of wallets that join. Crash safe. */
+/** Backfills that start automatically: for gaps in ingest, and for added wallets. Crash safe. */
 export interface AutoBackfill {
-  /** Stores that every wallet lacks these slots. Later slots may be appended once this resolves. */
+  /**
+   * Stores a backfill job of the slots for every wallet. Later slots must not be appended before it
+   * resolves.
+   */
   onGap(gap: { readonly fromSlot: number; readonly toSlot: number }): Promise<void>
-  /** Stores that these wallets need their history. Call it before they are tracked. Their backfills
-   *  start with `follow`, or at the next start. */
+  /**
+   * Stores a backfill job of the whole history for each of these wallets. Call it before they are
+   * tracked. The jobs start with `follow`, or at the next start of the process.
+   */
   onAdded(wallets: readonly number[]): Promise<void>
   /**
    * Says that the log has slot `newest`. Coverage of wallets without one starts there, and open
@@ -31,7 +36,7 @@ export interface AutoBackfill {
   close(): Promise<void>
 }
 
-/** What automatic backfills need. */
+/** Dependencies of automatic backfills. */
 export interface AutoBackfillDeps {
   readonly store: Store
   readonly backfills: Backfills
@@ -63,7 +68,7 @@ export function createAutoBackfill(deps: AutoBackfillDeps): AutoBackfill {
 class BackfillStarter {
   readonly #deps: AutoBackfillDeps
   readonly #stopping = new AbortController()
-  /** Wallets that joined, but whose subscription may not be in force yet. */
+  /** Added wallets that the stream may not be subscribed to yet. */
   readonly #joining = new Set<number>()
   #hasBegun = false
   /** Whether there may be open jobs that `#running` has not read. */
@@ -129,7 +134,7 @@ class BackfillStarter {
     return (await readTrackedWallets(this.#deps.store)).map((_, at) => at + 1)
   }
 
-  /** Runs the open jobs. When some are running already, reads the open jobs again after them. */
+  /** Runs the open backfill jobs. If a run is in progress, schedules one more run after it. */
   #start(): void {
     if (!this.#hasBegun || this.#stopping.signal.aborted) return
     this.#isWanted = true

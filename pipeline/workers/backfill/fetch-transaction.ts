@@ -12,7 +12,7 @@ import { normalizeRpc } from '../../ingest/wire/normalize-rpc.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import { decodeRecords } from '../ingest/decode-records.ts'
 
-/** What fetching transactions needs. */
+/** Dependencies of fetching transactions. */
 export interface FetchDeps {
   readonly rpc: Pick<HistoryRpc, 'getTransaction'>
   readonly places: TransactionIndexes

@@ -11,13 +11,13 @@ import {
 } from './fetch-transaction.ts'
 import { mapConcurrently } from './map-concurrently.ts'
 
-/** What fetching pages needs. */
+/** Dependencies of fetching pages. */
 export interface PageFetcherDeps extends FetchDeps {
   readonly rpc: HistoryRpc
   readonly jobs: BackfillJobs
 }
 
-/** Most transactions of one wallet requested at a time. */
+/** Maximum number of transactions of one wallet requested at a time. */
 const REQUESTS_AT_ONCE = 32
 
 /** The token accounts of a wallet, kept in table `token_accounts`. */
@@ -60,7 +60,7 @@ class AccountList {
   }
 }
 
-/** One step of a walk: the records of some whole slots, and the job as it stands behind them. */
+/** One page of a backfill: the records of some whole slots, and the job's state after them. */
 export interface BackfillPage {
   readonly records: WalletRecord[]
   readonly transactions: number
@@ -81,7 +81,7 @@ export interface PageFetcherOptions {
 
 /** Fetches a wallet's history page by page, newest slots first. */
 export class PageFetcher {
-  /** The job as it stands behind the last page. */
+  /** State of the job after the last page. */
   job: BackfillJob
   /** The oldest transaction listed so far; null when there was none. */
   oldest: SignatureInfo | null = null

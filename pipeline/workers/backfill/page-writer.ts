@@ -8,7 +8,7 @@ import { readSettledSolPrices } from '../../store/tables/sol-prices.ts'
 import { refuseStopped } from './fetch-transaction.ts'
 import type { BackfillPage } from './page-fetcher.ts'
 
-/** What writing pages needs. */
+/** Dependencies of writing pages. */
 export interface PageWriterDeps {
   /** Waits while the server is down. */
   readonly store: Store

@@ -12,7 +12,7 @@ import { DECODED_TABLES, decodedRow } from '../fold/event-rows.ts'
 import { compareRows, type RowChange, readStoredRows, type StoredRows } from './redecoded-rows.ts'
 import { createStoredDecimals } from './stored-decimals.ts'
 
-/** What a redecode needs. */
+/** Dependencies of a redecode. */
 export interface RedecodeDeps {
   readonly store: Store
   /** A decoder for all tracked wallets. */

@@ -9,7 +9,7 @@ import type { Store } from '../../store/store.ts'
 import { type DepositRow, depositRows } from './deposit-rows.ts'
 import { createOncePerKey, type OncePerKey } from './once-per-key.ts'
 
-/** What the finder needs. */
+/** Dependencies of the finder. */
 export interface DepositFinderDeps {
   readonly store: Store
   readonly rpc: Pick<HistoryRpc, 'getTransaction'>
@@ -21,7 +21,7 @@ export interface DepositFinderDeps {
 
 /** Transactions whose deposits are stored together. */
 const TRANSACTIONS_PER_INSERT = 50
-/** Most transactions that a run remembers. A page of a history has at most 1000. */
+/** Maximum number of transactions that a run remembers. A page of a history has at most 1000. */
 const MOST_REMEMBERED = 10_000
 
 /**

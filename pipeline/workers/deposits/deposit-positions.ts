@@ -4,7 +4,7 @@ import type { Store } from '../../store/store.ts'
 import type { DepositAccount } from './deposit-accounts.ts'
 import type { DepositPosition } from './deposit-history.ts'
 
-/** Most positions read at a start: those that are furthest. */
+/** Maximum number of positions read at a start: those that are furthest. */
 const MOST_READ = 1000
 /**
  * A position without a new transaction is stored again after this many slots: about ten minutes.

@@ -33,7 +33,7 @@ export interface DepositIndex {
   close(): Promise<void>
 }
 
-/** What the index needs. */
+/** Dependencies of the index. */
 export interface DepositIndexDeps {
   readonly store: Store
   readonly rpc: Pick<
@@ -51,15 +51,15 @@ export interface DepositIndexDeps {
   readonly now?: () => number
   /** Interval of `start`; 10 s by default. */
   readonly pollMs?: number
-  /** Least time between the starts of two runs, which bounds requests to RPC; 1 s by default. */
+  /** Minimum time between the starts of two runs, which bounds requests to RPC; 1 s by default. */
   readonly restMs?: number
 }
 
-/** Most accounts, other than the usual ones, that one run reads. */
+/** Maximum number of accounts, other than the usual ones, that one run reads. */
 const MOST_OTHERS = 50
 /** Accounts that are read without cause after each interval of `start`. */
 const SWEPT_AT_ONCE = 10
-/** Most accounts that the stream subscribes to by name. */
+/** Maximum number of accounts that the stream subscribes to by name. */
 const MOST_STREAMED = 100
 
 /**

@@ -2,7 +2,10 @@ import { ServiceError } from '../../domain/service-error.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import type { DepositRow } from './deposit-rows.ts'
 
-/** Most rows that wait to be stored. Further ones are left to the next reading of the history. */
+/**
+ * Maximum number of rows that wait to be stored. Further ones are left to the next reading of the
+ * history.
+ */
 const MOST_WAITING = 10_000
 
 /** Stores deposits of confirmed transactions. What it drops, the finalized history has. */

@@ -16,16 +16,13 @@ import { mintRow } from './mint-row.ts'
 
 /** The worker that fetches facts about traded tokens over RPC (rule J8). */
 export interface MintFactsWorker {
-  /**
-   * Adds tokens that somebody has swapped. Those without a row are requested soon. Never blocks or
-   * throws.
-   */
+  /** Adds mints of new swaps. Mints without a row are requested soon. Never blocks or throws. */
   note(mints: Iterable<Address>): void
   /** Stops, and resolves when nothing runs. The next start finds what was not requested. */
   stop(): Promise<void>
 }
 
-/** What the worker needs. */
+/** Dependencies of the worker. */
 export interface MintFactsDeps {
   readonly store: Store
   readonly rpc: Pick<SolanaRpc, 'getMultipleAccounts' | 'close'>
@@ -41,7 +38,7 @@ export interface MintFactsDeps {
 
 /** Each mint needs two accounts: its own and that of its Metaplex metadata. */
 const MINTS_PER_CALL = MAX_ACCOUNTS_PER_CALL / 2
-/** Most mints read at a time that are to be requested again. */
+/** Maximum number of mints read at a time that are to be requested again. */
 const MOST_DUE = 200
 /** How often the tables are searched for mints that other processes traded, or that did not fit. */
 const SCAN_MS = 600_000
@@ -51,10 +48,10 @@ const GATHER_MS = 100
 const PAUSES = { first: 1000, last: 60_000 }
 
 /**
- * Starts the worker. It requests each traded mint once, in batches, and stores the answer for ever.
- * Missing facts are requested again a few times, after growing pauses (`mint-row.ts`). While RPC or
- * the store is down, the queue waits. After a crash the tables name the mints without a row. Tokens
- * that were only transferred are in no swap and cost no request (rule K6).
+ * Starts the worker. It requests each traded mint once, in batches, and stores the response for
+ * ever. Missing facts are requested again a few times, after growing pauses (`mint-row.ts`). While
+ * RPC or the store is down, the queue waits. After a crash the tables name the mints without a row.
+ * Tokens that were only transferred are in no swap and cost no request (rule K6).
  */
 export function startMintFacts(deps: MintFactsDeps): MintFactsWorker {
   const fetcher = new MintFetcher(deps)
@@ -175,7 +172,7 @@ class MintFetcher {
     this.#dueAt = next ? next.ask_again_at * 1000 : isMore ? 0 : this.#now() + SCAN_MS
   }
 
-  /** Requests those of `mints` that have no row or are due again, and stores the answers. */
+  /** Requests those of `mints` that have no row or are due again, and stores the responses. */
   async #fetch(mints: readonly Address[]): Promise<void> {
     const stored = await readMintRows(this.#store, mints)
     const wanted = mints.filter((mint) => {

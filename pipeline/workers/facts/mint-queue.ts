@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Address } from '../../domain/address.ts'
 
-/** Most mints in the queue. The tables name those that did not fit. */
+/** Maximum number of mints in the queue. The tables name those that did not fit. */
 export const MAX_QUEUED_MINTS = 10_000
 /** Mints known to have a row, so that a token traded all day costs no query. */
 const MOST_KNOWN = 100_000

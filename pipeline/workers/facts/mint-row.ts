@@ -11,15 +11,16 @@ export interface MintAnswer {
 }
 
 /**
- * Seconds until missing facts are requested again after each answer: four days in all, then never.
+ * Seconds until missing facts are requested again after each response: four days in all, then
+ * never.
  */
 export const ASK_AGAIN_AFTER = [5, 30, 180, 1080, 6480, 38_880, 233_280]
 
 /**
- * Returns the row that follows from an answer and the row before it. Decimals and supply stay those
- * of the first answer that has them (rule C15), and so do symbol and name. Missing facts are
- * requested again. `version` lets the later answer win, and of two first answers the earlier one.
- * `nowMs`: when the answer came.
+ * Returns the row that follows from a response and the row before it. Decimals and supply stay
+ * those of the first response that has them (rule C15), and so do symbol and name. Missing facts
+ * are requested again. `version` lets the later response win, and of two first responses the
+ * earlier one. `nowMs`: when the response came.
  */
 export function mintRow(
   mint: Address,

@@ -28,7 +28,7 @@ export interface PriceFillWorker {
   stop(): Promise<void>
 }
 
-/** What the worker needs. */
+/** Dependencies of the worker. */
 export interface PriceFillDeps {
   readonly store: Store
   readonly books: Pick<RunningBooks, 'amend'>

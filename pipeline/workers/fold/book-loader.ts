@@ -19,7 +19,7 @@ export interface FoldPlan {
   readonly refolds: Map<number, number>
 }
 
-/** What the loader works with. */
+/** Dependencies of the loader. */
 export interface BookLoaderOptions {
   readonly store: Store
   readonly metrics: FoldMetrics

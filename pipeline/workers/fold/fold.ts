@@ -30,7 +30,7 @@ export interface RunningBooks extends RunningFold {
   ): Promise<void>
 }
 
-/** What the fold worker needs. */
+/** Dependencies of the fold worker. */
 export interface FoldParts extends FoldDeps {
   readonly registry: Registry
   /** Milliseconds of the wall clock. */

@@ -35,7 +35,7 @@ export interface RunningFold {
   stop(graceMs?: number): Promise<void>
 }
 
-/** What a worker loop needs. */
+/** Dependencies of a worker loop. */
 export interface FoldDeps {
   readonly store: Store
   readonly log: EventLog

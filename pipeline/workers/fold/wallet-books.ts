@@ -17,7 +17,7 @@ import type { BookWriter } from './book-writer.ts'
 import { DeferredRefolds } from './deferred-refolds.ts'
 import { type CachedWallet, countRecords, WalletCache } from './wallet-cache.ts'
 
-/** Least number of records folded between two snapshots of a wallet. */
+/** Minimum number of records folded between two snapshots of a wallet. */
 const SNAPSHOT_EVERY = 512
 /** Tokens cost snapshot size, so a wallet with many is saved less often. */
 const SNAPSHOT_EVERY_PER_TOKEN = 4
@@ -34,7 +34,7 @@ export interface WalletAdditions {
   readonly fetched: ReadonlySet<WalletEvent>
 }
 
-/** What `WalletBooks` works with. */
+/** Dependencies of `WalletBooks`. */
 export interface WalletBooksOptions {
   readonly store: Store
   readonly metrics: FoldMetrics

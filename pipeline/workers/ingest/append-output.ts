@@ -12,7 +12,7 @@ import type { DepositIndex } from '../deposits/deposits.ts'
 import type { PendingAppend } from './append-window.ts'
 import { decodeRecords } from './decode-records.ts'
 
-/** What the appender needs. */
+/** Dependencies of the appender. */
 export interface OutputAppenderDeps {
   readonly wallets: Wallets
   readonly log: EventLog

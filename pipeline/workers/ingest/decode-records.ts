@@ -7,7 +7,7 @@ import type { MintDecimals } from '../../ingest/rpc/mint-decimals.ts'
 import { retryUntilStopped } from '../../ingest/rpc/retry-until-stopped.ts'
 import type { Logger } from '../../runtime/logger.ts'
 
-/** What `decodeRecords` needs. */
+/** Dependencies of `decodeRecords`. */
 export interface DecodeDeps {
   readonly decimals: MintDecimals
   readonly logger: Logger

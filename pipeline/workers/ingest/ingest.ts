@@ -29,7 +29,7 @@ export interface IngestConfig {
   readonly priceMaxAgeSeconds: number
 }
 
-/** What ingest needs. */
+/** Dependencies of ingest. */
 export interface IngestDeps {
   readonly config: IngestConfig
   readonly wallets: Wallets
@@ -73,7 +73,7 @@ export interface Ingest {
   stop(): Promise<void>
 }
 
-/** Most appends that the log has not acknowledged. */
+/** Maximum number of appends that the log has not acknowledged. */
 const UNACKNOWLEDGED = 16
 /** A backlog is worked off in stretches of this length, so that the event loop stays responsive. */
 const LONGEST_TURN_MS = 8

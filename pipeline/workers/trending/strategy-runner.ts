@@ -29,7 +29,7 @@ export interface StrategyRunner {
   stop(): void
 }
 
-/** What signals need. */
+/** Dependencies of signals. */
 export interface StrategyRunnerDeps {
   readonly store: Store
   readonly strategies: readonly Strategy[]
@@ -38,10 +38,11 @@ export interface StrategyRunnerDeps {
 }
 
 /**
- * Evaluates the strategies on every listed token at each tick, and stores what fires in table
- * `signals`. While the store is down it waits. What has fired for each stay on the list is in
- * memory, and read from the table at the first tick and after ticks of another process. So nothing
- * fires twice, wherever the process dies.
+ * Evaluates the strategies on every listed token at each tick, and stores the resulting signals in
+ * table `signals`. It retries while the store is down. A strategy fires once per mint and listing.
+ * The signals of the current listings are in memory. They are read from the table at the first
+ * tick, and again after another process has computed ticks. So a crash cannot cause a duplicate
+ * signal.
  */
 export function createStrategyRunner(deps: StrategyRunnerDeps): StrategyRunner {
   const { logger } = deps

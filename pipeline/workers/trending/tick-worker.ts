@@ -13,7 +13,7 @@ import { watchlistRow } from './trending-rows.ts'
 import { type OpenEngine, type StorageReach, TICKS_PER_READ } from './trending-ticks.ts'
 import type { UnfinishedChanges } from './unfinished-changes.ts'
 
-/** What computing ticks needs. */
+/** Dependencies of computing ticks. */
 export interface TickWorkerDeps {
   readonly store: Store
   readonly metrics: TrendingMetrics
@@ -23,9 +23,9 @@ export interface TickWorkerDeps {
   readonly onTick: ((tick: WatchlistTick) => Promise<void>) | undefined
 }
 
-/** Most rows of one insert while catching up. */
+/** Maximum number of rows of one insert while catching up. */
 const ROWS_PER_INSERT = 5000
-/** Most pools watched, of the tokens with most conviction. */
+/** Maximum number of pools watched, of the tokens with most conviction. */
 const MOST_POOLS = 500
 
 /** Computes ticks in order, and stores them. */

@@ -68,7 +68,7 @@ export class TrendingSource {
   }
 
   /**
-   * Loads the engine as it stands before its first tick. `listed`: rows of the tokens listed then.
+   * Restores the engine's state before its first tick. `listed`: rows of the tokens listed then.
    */
   async open(listed: readonly WatchedToken[]): Promise<void> {
     const engine = this.#engine

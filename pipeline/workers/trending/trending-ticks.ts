@@ -20,7 +20,7 @@ export interface OpenEngine {
 }
 
 /**
- * Opens an engine as it stands before tick `from`. `listed`: the stored rows of the tokens that are
+ * Opens an engine in its state before tick `from`. `listed`: the stored rows of the tokens that are
  * on the list then; empty when nothing is stored.
  */
 export async function openEngine(

@@ -20,14 +20,15 @@ export interface TrendingWorker {
   stop(): Promise<void>
 }
 
-/** What the worker needs. */
+/** Dependencies of the worker. */
 export interface TrendingDeps {
   readonly store: Store
   readonly logger: Logger
   readonly metrics: TrendingMetrics
   /**
-   * Whether this process computes the watchlist: of several, the one that has partition 0 of the
-   * fold. Two processes may compute the same tick for a moment; they write the same rows.
+   * Whether this process computes the watchlist. Among several processes, it is the one that has
+   * partition 0 of the fold. Two processes may compute the same tick for a moment; they write the
+   * same rows.
    */
   readonly isMine: () => boolean
   readonly pools?: PoolSource | null

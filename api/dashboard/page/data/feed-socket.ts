@@ -199,7 +199,7 @@ class ResumableFeedSocket implements ResumableFeed {
 const HEARTBEAT_TIMEOUT_MS = 75_000
 
 const BROWSER: SocketEnvironment = {
-  // A WebSocket calls the handlers with events that have more members.
+  // The cast is safe: a WebSocket's events have all members that `SocketLike` declares.
   open: (url, protocols) => new WebSocket(url, protocols) as SocketLike,
   schedule(ms, callback) {
     const timer = setTimeout(callback, ms)

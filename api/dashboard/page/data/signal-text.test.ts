@@ -8,7 +8,8 @@ import {
 
 test('a signal is listed once, and its conditions are readable', (t) => {
   const signal = (id: string, fired_at: number) =>
-    ({ id, fired_at }) as Parameters<typeof signalsFromResponse>[0][number] // the members that the test uses
+    // the members that the test uses
+    ({ id, fired_at }) as Parameters<typeof signalsFromResponse>[0][number]
   const signals = applySignalMessages(signalsFromResponse([signal('b', 2), signal('a', 1)]), [
     { channel: 'signals', id: '1', data: signal('b', 2) },
     { channel: 'signals', id: '2', data: signal('c', 3) },
