@@ -62,7 +62,7 @@ export function decodeMessage(value: Uint8Array | null): Decoded {
   } catch {
     return { kind: 'malformed', reason: 'not_json' }
   }
-  if (!t.isObject(json)) return { kind: 'malformed', reason: 'no_version' }
+  if (!t.isJsonObject(json)) return { kind: 'malformed', reason: 'no_version' }
   const { v: version } = json
   if (typeof version !== 'number' || !Number.isSafeInteger(version) || version < 1)
     return { kind: 'malformed', reason: 'no_version' }
@@ -89,7 +89,7 @@ function readMessage(json: t.JsonObject, version: number): LogMessage | undefine
 }
 
 const LATE = t.nullable(t.oneOf<LateOrigin>('stream', 'backfill'))
-const DECODER = t.integer(1, 0xffff)
+const DECODER = t.integerBetween(1, 0xffff)
 
 // The other fields of an entry are `v` and `kind`, and for a record `late` and `decoderVersion`.
 const readMarker = t.fieldReader<SlotMarker>(
@@ -103,7 +103,7 @@ const readMarker = t.fieldReader<SlotMarker>(
 )
 // Versions of rows are revision x 2^32 + records folded, and are safe integers.
 const readRefold = t.fieldReader<RefoldRequest>(
-  { wallet: t.walletNumber, revision: t.integer(1, 2 ** 21 - 1) },
+  { wallet: t.walletNumber, revision: t.integerBetween(1, 2 ** 21 - 1) },
   2,
 )
 

@@ -236,7 +236,7 @@ test('an entry with a field that is missing, wrong or unknown is refused', (chec
       ...Object.entries(fields).map(([name, { type }]): [string, t.AnyValueType] => [name, type]),
       ['kind', t.oneOf(...Object.keys(RECORD_TYPES))],
       ['late', t.nullable(t.oneOf('stream', 'backfill'))],
-      ['decoderVersion', t.integer(1, 0xffff)],
+      ['decoderVersion', t.integerBetween(1, 0xffff)],
     ]
     check.deepEqual(Object.keys(entry).sort(), ['v', ...types.map(([name]) => name)].sort())
     for (const [name, type] of types) {

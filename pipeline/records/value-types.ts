@@ -17,7 +17,7 @@ export interface ValueType<in out T> extends AnyValueType {
 }
 
 /** Integers from `min` to `max`. */
-export function integer(min: number, max: number): ValueType<number> {
+export function integerBetween(min: number, max: number): ValueType<number> {
   return {
     read: (json) =>
       typeof json === 'number' && Number.isSafeInteger(json) && json >= min && json <= max
@@ -26,11 +26,11 @@ export function integer(min: number, max: number): ValueType<number> {
   }
 }
 
-export const natural = integer(0, Number.MAX_SAFE_INTEGER)
+export const natural = integerBetween(0, Number.MAX_SAFE_INTEGER)
 /** The number n of a tracked wallet `W<n>`. */
-export const walletNumber = integer(1, Number.MAX_SAFE_INTEGER)
-export const unixSeconds = integer(0, 0xffff_ffff)
-export const u8 = integer(0, 0xff)
+export const walletNumber = integerBetween(1, Number.MAX_SAFE_INTEGER)
+export const unixSeconds = integerBetween(0, 0xffff_ffff)
+export const u8 = integerBetween(0, 0xff)
 
 /** Unsigned integers of `bits` bits as decimal strings, without leading zeros. */
 function decimal(bits: number): ValueType<bigint> {
@@ -74,7 +74,8 @@ export const signature: ValueType<string> = {
 
 const NOT_BASE58 = /[^1-9A-HJ-NP-Za-km-z]/
 
-export const address: ValueType<Address> = {
+/** Base58 of exactly 32 bytes. */
+export const pubkey: ValueType<Address> = {
   read(json) {
     if (typeof json !== 'string') return undefined
     const known = knownAddresses.get(json)
@@ -103,6 +104,7 @@ export const keptBytes: ValueType<Uint8Array> = {
   },
 }
 
+/** Returns the base64 text of bytes. */
 export function base64Of(bytes: Uint8Array): string {
   return asBuffer(bytes).toString('base64')
 }
@@ -124,13 +126,14 @@ export type FieldTypes<T> = { readonly [K in keyof T]-?: ValueType<T[K]> }
 /** An object with exactly these fields. */
 export function object<T extends object>(types: FieldTypes<T>): ValueType<T> {
   const readFields = fieldReader<T>(types)
-  return { read: (json) => (isObject(json) ? readFields(json) : undefined) }
+  return { read: (json) => (isJsonObject(json) ? readFields(json) : undefined) }
 }
 
 /** An object of JSON. */
 export type JsonObject = { readonly [name: string]: unknown }
 
-export const isObject = (json: unknown): json is JsonObject =>
+/** Whether a value of JSON is an object, not an array or null. */
+export const isJsonObject = (json: unknown): json is JsonObject =>
   typeof json === 'object' && json !== null && !Array.isArray(json)
 
 /**

@@ -21,7 +21,7 @@ const ANY_VALUE = new Map<t.AnyValueType, fc.Arbitrary<unknown>>([
   [t.boolean, fc.boolean()],
   [t.shortText, fc.string({ minLength: 1, maxLength: 100 })],
   [t.signature, fc.uint8Array({ minLength: 64, maxLength: 64 }).map((b) => bs58.encode(b))],
-  [t.address, fc.uint8Array({ minLength: 32, maxLength: 32 }).map(addressFromBytes)],
+  [t.pubkey, fc.uint8Array({ minLength: 32, maxLength: 32 }).map(addressFromBytes)],
   [t.keptBytes, fc.uint8Array({ maxLength: 100 })],
 ])
 
