@@ -6,7 +6,8 @@ import { aPositionRow, aSwapRow, insertWallets, MINT, markStored } from './testi
 import { startApi, type TestApi } from './testing/start-api.ts'
 
 /*
- * How answers are sent: cached for a marker, 304, compressed (rule D8).
+ * Responses are cached until the storage marker moves, revalidated with 304 and compressed (rule
+ * D8).
  */
 
 let opened: TestStore

@@ -7,7 +7,9 @@ import { createRedisChannel } from './channel/redis.ts'
 import { createCursorCodec } from './cursor.ts'
 import { createFeed } from './stream/feed.ts'
 
-/** What `createApiWithFeed` needs: the parts of the API, without those that it makes itself. */
+/**
+ * Dependencies of `createApiWithFeed`: those of the API, without the parts that it creates itself.
+ */
 export interface ApiWithFeedDeps extends Omit<ApiDeps, 'feed' | 'channel'> {
   /** Redis over which API processes exchange account events; null: there is one process. */
   readonly redisUrl: URL | null

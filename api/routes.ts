@@ -64,7 +64,7 @@ export interface RouteDeps extends ReadDeps {
   readonly trustedProxies: number
   /** Contact for reports of security problems; null: none is published. */
   readonly securityContact: string | null
-  /** Where clients find the API; known once it listens. */
+  /** Public URL of the API; known once it listens. */
   readonly serverUrl: () => string
   /** Options of the dashboard's test wallet; null without the simulator. */
   readonly testWallet: TestWalletOptions | null

@@ -29,7 +29,7 @@ const API_BASE = [
   'api/telemetry.ts',
 ]
 
-/** What the rooms of `api` may import of each other. */
+/** Allowed imports between the rooms of `api`. */
 const API_ROOMS: Readonly<Record<string, readonly string[]>> = {
   credits: [],
   'rate-limits': [],
@@ -56,7 +56,8 @@ const API_ROOMS: Readonly<Record<string, readonly string[]>> = {
 }
 
 /**
- * What the files of each room may import besides their room. The longest matching prefix counts.
+ * Allowed imports of the files of each room from outside the room. The longest matching prefix
+ * counts.
  */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'pipeline/domain': [],

@@ -58,7 +58,7 @@ function findLiteralSpreads(lines: readonly Line[]): string[] {
 
 const COLUMNS = 100
 const GENERATED = 'docs/configuration.md'
-/** What lines with prose match: comments, and all of Markdown except tables. */
+/** Patterns of lines with prose: comments, and all of Markdown except tables. */
 const PROSE: readonly (readonly [file: RegExp, line: RegExp])[] = [
   [TYPESCRIPT, /^\s*(?:\/?\*|\{\/\*)|(?:^|\s)\/\/ /],
   [/\.sql$/, /(?:^|\s)-- /],

@@ -1,4 +1,5 @@
--- One row per security event of an account. Events that strangers can cause are counted by wallet,
+-- One row per security event of an account. Events that unauthenticated clients can cause are
+-- counted by wallet,
 --   kind, network, hour and process, and have one row per count, which grows.
 -- Written by: the API, in batches.
 -- Read by: `GET /me/events`.

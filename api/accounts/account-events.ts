@@ -15,7 +15,9 @@ export type OwnEventKind =
   | 'key_created'
   | 'key_rotated'
 
-/** Events that strangers can cause: invalid signatures, and uses of a replaced key. */
+/**
+ * Events that unauthenticated clients can cause: invalid signatures, and uses of a replaced key.
+ */
 export type CountedEventKind = 'sign_in_failed' | 'key_refused'
 
 /** A position in the events of a wallet, which are ordered by time and id. */
@@ -75,8 +77,8 @@ export class AccountEvents {
   }
 
   /**
-   * Counts an event that strangers can cause. The writer drops events of wallets without an
-   * account.
+   * Counts an event that unauthenticated clients can cause. The writer drops events of wallets
+   * without an account.
    */
   count(wallet: string, kind: CountedEventKind, network: string): void {
     if (!this.#counts.count(wallet, kind, network, this.#now())) this.#onDropped()

@@ -1,4 +1,4 @@
-/** Count of an event that strangers can cause, by wallet, kind, network and hour. */
+/** Count of an event that unauthenticated clients can cause, by wallet, kind, network and hour. */
 export interface CountedEvent {
   readonly wallet: string
   readonly kind: string

@@ -16,7 +16,7 @@ export interface KeyLookUp {
   forgetAll(): void
 }
 
-/** What a look-up waits for, and the budget that it counts against. A cached key needs neither. */
+/** The gate and the rate budget of a key look-up. A cached key uses neither. */
 export interface LookUpOptions {
   /** The rate limit. */
   readonly before?: Promise<void> | undefined
@@ -61,7 +61,7 @@ export function createKeyCache(
   const known = new LRUCache<string, { readonly account: string; expires: number }>({ max: size })
   const asking = new Map<string, Promise<string | null>>()
   const askUnknown = limitLookUps(askAndCount, options.lookUpsAtOnce ?? 4)
-  /** How often the cache was cleared. */
+  /** Number of times the cache was cleared. */
   let times = 0
 
   async function ask(hash: string): Promise<string | null> {

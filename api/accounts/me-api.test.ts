@@ -453,7 +453,7 @@ onRedis('a task that may have lost its lock writes nothing more', async (t) => {
   const locks = createAccountLocks(mine!, 400)
   await locks.withLock(account, async (lock) => {
     t.false(isLost(lock))
-    // Another process holds it.
+    // Another process has the lock.
     await other!.set(key, 'another')
     await lost(lock)
   })
@@ -461,7 +461,7 @@ onRedis('a task that may have lost its lock writes nothing more', async (t) => {
   await other!.del(key)
   await locks.withLock(account, async (lock) => {
     t.false(isLost(lock))
-    // Nobody else holds it, as far as this process can know.
+    // The lock is free, as far as this process can know.
     way.open(false)
     await lost(lock)
   })

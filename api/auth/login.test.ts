@@ -609,7 +609,7 @@ onRedis(
     switched.isAway = false
     t.deepEqual(await statuses(), [401, 200])
 
-    // The newest revocation is lost, but Redis still has the run's marker.
+    // Redis has lost the newest revocation but not the mark, which says that no entry is missing.
     await redis.zrem(REVOCATIONS, decodeJwt(token).jti ?? '')
     const isBack = once(redis, 'ready')
     lossy.cut()

@@ -12,7 +12,7 @@ import type { Tokens } from './tokens.ts'
 import type { UsedNonces } from './used-nonces.ts'
 import { isSignedBy, parseSignature } from './verify-signature.ts'
 
-/** How a login attempt ended: a closed set, for a metric. The client never learns which. */
+/** Outcomes of a login attempt, for a metric. They are never disclosed to the client. */
 export type LoginOutcome =
   | 'ok'
   | 'no_message'

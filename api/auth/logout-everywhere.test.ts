@@ -179,7 +179,7 @@ onRedis(
     switched.isAway = false
     t.deepEqual(await statuses(own, [old, next]), [401, 200])
 
-    // Only the entry is gone; the mark is not.
+    // Redis has lost the revocation but not the mark, which says that no entry is missing.
     await redis.zrem(REVOCATIONS, wallet.address)
     const isBack = once(redis, 'ready')
     lossy.cut()

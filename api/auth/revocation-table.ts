@@ -4,7 +4,7 @@ import type { Store } from '../../pipeline/store/store.ts'
 /** A revoked token or wallet, and until when the revocation is kept, in unix milliseconds. */
 export type Revoked = readonly [text: string, until: number]
 
-/** What each table revokes. */
+/** The column that identifies what a row of each table revokes. */
 const COLUMNS = { revoked_tokens: 'token_id', token_generations: 'wallet' } as const
 
 /**

@@ -32,7 +32,7 @@ export class Revocations {
   #timer: NodeJS.Timeout | undefined
   #writing: Promise<void> = Promise.resolve()
   #reading: Promise<void> | null = null
-  /** How often the connection to Redis was lost, now and when the tables were last read. */
+  /** Number of times the connection to Redis was lost, now and when the tables were last read. */
   #losses = 0
   #lossesAtRead = -1
 

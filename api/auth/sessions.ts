@@ -20,7 +20,7 @@ export interface SessionsDeps {
   readonly redis: Redis | null
   readonly secretKey: Uint8Array
   readonly jwtKeys: () => JwtKeys
-  /** Where clients find the API: the issuer of tokens, and the URI of sign-in messages. */
+  /** Public URL of the API: the issuer of tokens, and the URI in sign-in messages. */
   readonly publicUrl: () => string
   readonly now: () => number
 }

@@ -30,7 +30,7 @@ export interface AssignDeps {
 export interface Assignment {
   readonly signature: string
   readonly account: Address
-  /** What the deposit buys, whichever address was paid. */
+  /** What the deposit buys. It may differ from the purpose of the address that was paid. */
   readonly purpose: Purpose
 }
 

@@ -596,7 +596,8 @@ test.serial(
       trouble.storeDies = `${moment} subscriptions`
       t.is((await ask(payer, 'POST', '/billing/pro/check')).status, 500)
       trouble.storeDies = null
-      // What the dead process wrote is credited already, though the caller got no response.
+      // The credits that the killed process wrote are effective, although its caller got no
+      // response.
       const credited = moment === 'before' ? 10_000 : 0
       t.deepEqual(await check(payer), { credited, balance_credits: 10_000 })
       t.like(await checkPro(payer), { active: true, seconds_left: 3 * 86_400 })

@@ -3,7 +3,7 @@ import { WebSocket } from 'ws'
 import type { Channel, ServerMessage } from '../stream/messages.ts'
 import { FeedEnded } from './feed-ended.ts'
 
-/** Where the feed is, and the credential to connect with. */
+/** URL of the feed, and the credential to connect with. */
 export interface FeedEndpoint {
   /** URL of `GET /ws`, with scheme `ws` or `wss`. */
   readonly url: string
@@ -11,7 +11,7 @@ export interface FeedEndpoint {
   readonly bearer: string
 }
 
-/** What to subscribe to on a connection. Absent filters match everything. */
+/** Filters of a connection's subscription. Absent filters match everything. */
 export interface FeedSubscription {
   readonly channels: readonly Channel[]
   readonly wallets?: readonly string[] | undefined

@@ -144,7 +144,7 @@ export class Credits {
 }
 
 const MAX_OWED = 100_000
-/** How long the meter remembers a request. */
+/** Time for which the meter can still refund a request. */
 const OWED_MS = 55_000
 const RELOAD_SECONDS = 30
 /** Smaller roll-ups cost more than they are worth. */

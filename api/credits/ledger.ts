@@ -162,7 +162,7 @@ export class Ledger {
 const FIRST_LOOK_MS = 86_400_000
 /** Clocks of processes differ, and an entry may be stored long after it was sent. */
 const OVERLAP_MS = 300_000
-/** How often the state is read again if it changed during the read. */
+/** Maximum number of attempts to read a state that changes during the read. */
 const ATTEMPTS = 50
 
 function outpaced(): ServiceError {

@@ -7,7 +7,7 @@ import type { ApiMiddleware } from './context.ts'
 /**
  * Parses path, query and body by the resource's schemas. Invalid values are refused, never clamped;
  * unknown query parameters are ignored (rule D2). Inputs of short URLs are cached where a request
- * needs an API key, so that strangers cannot fill the cache.
+ * needs an API key, so that unauthenticated clients cannot fill the cache.
  */
 export function validate(resource: Resource): ApiMiddleware {
   const names = new Set(Object.keys(resource.query.shape))

@@ -17,7 +17,7 @@ const aPosition: fc.Arbitrary<OpenPosition> = fc.record({
   last_trade_time: fc.oneof(u32, fc.nat({ max: 2 })),
   version: fc.nat({ max: Number.MAX_SAFE_INTEGER }),
 })
-/** Adds a position, or removes the one that was added so many steps before. */
+/** A step adds a position, or removes the one added the given number of steps before. */
 const steps = fc.array(fc.oneof(aPosition, aPosition, fc.nat({ max: 9 })), { maxLength: 60 })
 
 test('a position keeps its row and its values while others are added and removed', (t) => {

@@ -20,7 +20,7 @@ function held() {
   const begun: number[] = []
   const ends: (() => void)[] = []
   return {
-    /** Where each read began, in order. */
+    /** Start slots of the reads, in order. */
     begun,
     read(after: number): Promise<void> {
       begun.push(after)

@@ -394,7 +394,7 @@ class LiveFeed implements Feed {
   }
 }
 
-/** What the feed reads of the storage position. */
+/** The parts of the storage position that the feed uses. */
 type StorageView = Pick<StoragePosition, 'walletCount' | 'stored'>
 
 const DEFAULT_RETENTION_HOURS = 24

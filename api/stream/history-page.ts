@@ -34,13 +34,13 @@ export interface HistoryPage {
   readonly end: FeedPosition
 }
 
-/** What a client that catches up reads next: trades after `from` that match the filter. */
+/** The next page of a client that catches up: trades after `from` that match the filter. */
 export interface PageRequest {
   readonly from: FeedPosition
   readonly filter: Filter
 }
 
-/** What a page reader reads from, and how it renders trades. */
+/** Dependencies of a page reader: the store and the renderer of trades. */
 export interface HistoryPageReaderDeps {
   /** The store in which the age of trades is looked up. */
   readonly store: Store

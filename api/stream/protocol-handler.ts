@@ -46,7 +46,7 @@ export interface MessageLimit {
   readonly now: () => number
 }
 
-/** What a protocol handler needs of its connection. `Position` is what the cursors decode to. */
+/** Dependencies of a protocol handler. `Position` is what the cursors decode to. */
 export interface ProtocolHandlerDeps<Position> {
   readonly transport: Transport
   /** Parses a text message. */

@@ -97,7 +97,7 @@ const ACCESS: Readonly<Record<Access, AccessRules>> = {
   },
 }
 
-/** What a credential gives access to. */
+/** Access rules of one kind of credential. */
 interface AccessRules {
   readonly channels: readonly Channel[]
   /** Error text for another channel. */

@@ -149,7 +149,7 @@ const aStep: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: kind('from REST'), to }) },
 )
 
-/** What a client asks for, and which trades those are. */
+/** Subscription filters, each with a predicate of the trades that match it. */
 const FILTERS = [
   { filter: {}, wants: () => true },
   { filter: { wallets: ['W1', 'W3'] }, wants: (s: Swap) => s.wallet === 1 || s.wallet === 3 },
@@ -199,7 +199,7 @@ test('a client that reconnects at any time to any process gets every matching tr
         const answer = await socket.subscribe({ ...one.filter, ...(after && { after }) })
         one.after ??= (answer as { cursor: string }).cursor
       }
-      /** What was received until the connection is cut, checked for its order. */
+      /** Disconnects the client and checks the order of the trades it had received. */
       const cut = (one: Client) => {
         const messages = (one.socket?.received.splice(0) ?? []) as Message[]
         one.socket?.socket.terminate()

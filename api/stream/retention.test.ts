@@ -7,7 +7,7 @@ import { aSwapRow, markStored } from '../testing/rows.ts'
 import { type FeedClient, fund, startFeed } from '../testing/start-feed.ts'
 
 /*
- * Who comes back after longer than FEED_RETENTION_HOURS (rule F4). A slot of these rows is a
+ * A client reconnects after more than FEED_RETENTION_HOURS (rule F4). A slot of these rows is a
  * second, so 24 hours are 86,400 slots.
  */
 
@@ -93,7 +93,7 @@ test('a client that resumes after the retention gets a gap, then every trade sin
   })
   t.deepEqual(timesOf(await client.take(1)), [timeAt(STORED + 1)])
 
-  // What is in reach moves on with storage.
+  // The oldest position that can be resumed advances with storage.
   stored = STORED + 90_000
   const newestSwap = aSwap({ slot: stored, blockTime: Number(timeAt(stored)) })
   await service.log.appendSlot({ marker: aMarker(stored, STORED + 1), records: [newestSwap] })

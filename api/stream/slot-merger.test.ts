@@ -62,7 +62,7 @@ const aChain = fc
     })
   })
 
-/** What appending slots leaves on each partition: records by wallet, then the marker. */
+/** Entries of each partition after appending slots: the records of its wallets, then the marker. */
 const appended = (slots: readonly Slot[]): Entry[][] =>
   Array.from({ length: PARTITIONS }, (_, partition) =>
     slots.flatMap(({ slot, parent, swaps }) => [

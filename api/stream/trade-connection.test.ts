@@ -46,8 +46,7 @@ const aStep: fc.Arbitrary<Step> = fc.oneof(
 )
 
 /**
- * One client that comes back whenever it is cut off, over a meter whose answers come when the test
- * says so.
+ * A client that reconnects whenever it is disconnected. The test controls when the meter responds.
  */
 async function startClient(balance: number) {
   const log = handLog()
@@ -161,7 +160,7 @@ async function startClient(balance: number) {
   }
 }
 
-/** What connections write in one piece. */
+/** Parses the messages in the frames of one write. */
 function messagesOf(frames: Buffer): ServerMessage[] {
   const messages: ServerMessage[] = []
   for (let at = 0; at < frames.length; ) {
@@ -216,7 +215,8 @@ test('a client gets each trade once, in order, and pays for it, over failures of
         const paid = balance - calls.reduce((sum, price) => sum + price, 0)
         const got = client.received.map(({ data }) => data.block_time)
         const reconnects = steps.filter(({ kind }) => kind === 'reconnect').length
-        // Times name the trades: ordered ones count from 0, late ones from a million.
+        // The block time identifies a trade: below a million if it came in order, above if it was
+        // late.
         const inOrder = got.filter((time) => time < 1_000_000)
         t.deepEqual(
           inOrder,

@@ -47,7 +47,7 @@ export interface LateSwap {
   readonly mark: LateMark
 }
 
-/** What a trade history reads from, and how it renders trades. */
+/** Dependencies of a trade history: the stores and the renderer of trades. */
 export interface TradeHistoryDeps extends Omit<HistoryPageReaderDeps, 'store'> {
   readonly store: Store
   /** The store for pages of one account: its queries wait for the account's turn. */

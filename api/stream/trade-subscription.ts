@@ -7,7 +7,7 @@ import type { ProtocolHandler, Transport } from './protocol-handler.ts'
 import type { Relay } from './relay.ts'
 import type { TradeHistory } from './trade-history.ts'
 
-/** What a subscription needs of its connection and of the feed. */
+/** Dependencies of a subscription: its connection and the feed. */
 export interface TradeSubscriptionDeps {
   readonly account: Account
   readonly transport: Transport
@@ -163,7 +163,7 @@ export class TradeSubscription {
     else this.#sendPage(page)
   }
 
-  /** What the connection wants to read when its turn comes; null when it waits for no page. */
+  /** The page to read now; null when the connection no longer needs one. */
   #pageRequest(): PageRequest | null {
     if (!this.#deps.protocol.isOpen || this.#waitsFor !== 'page') return null
     if (this.#position === null || this.#filter === null) return null
@@ -250,7 +250,7 @@ interface SendLimits {
   readonly maxSteps: number
 }
 
-/** How far ahead of the client's reading catching up goes. */
+/** Maximum number of bytes that catching up may have unsent. */
 const MAX_AHEAD_BYTES = 256 * 1024
 /** Limits of what is sent from the window before other connections run. */
 const WINDOW_LIMITS: SendLimits = { maxBytes: MAX_AHEAD_BYTES, maxSteps: 5000 }

@@ -28,7 +28,7 @@ export interface FeedGap {
   readonly at: number
 }
 
-/** What the feed publishes. */
+/** An entry that the feed publishes: a trade or a gap. */
 export type FeedEntry = FeedTrade | FeedGap
 
 /**
@@ -38,7 +38,7 @@ export type FeedEntry = FeedTrade | FeedGap
 export class TradeWindow {
   readonly #maxAgeMs: number
   readonly #maxTrades: number
-  /** Live from index `#start` on; evicted entries before it are removed now and then. */
+  /** Live from index `#start` on; evicted entries before it are removed occasionally. */
   #entries: FeedEntry[] = []
   #start = 0
   #floor: EventKey

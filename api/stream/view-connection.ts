@@ -264,7 +264,7 @@ export class ViewConnection {
   }
 }
 
-/** How far ahead of the client's reading messages are written. */
+/** Maximum number of bytes written before waiting for the client to read. */
 const MAX_AHEAD_BYTES = 256 * 1024
 const EMPTY = Buffer.alloc(0)
 /** Consecutive failures of storage after which the client is told to reconnect. */

@@ -57,7 +57,7 @@ async function subscriber(until: number): Promise<{ wallet: Address; token: stri
   return { wallet, token: await api.token(wallet) }
 }
 
-/** What the trending worker stores at a tick. */
+/** Stores the rows that the trending worker writes at a tick. */
 async function tick(at: number, list: readonly Row[], fired: readonly Row[]): Promise<void> {
   await store.insert('watchlist', list)
   await store.insert('signals', fired)

@@ -10,7 +10,7 @@ export interface ViewerAccessDeps {
   end(reason: EndReason): void
 }
 
-/** How long a dashboard connection may last: as long as its token and Pro (rules E2, E6). */
+/** Limits a dashboard connection to the lifetime of its token and of Pro (rules E2, E6). */
 export class ViewerAccess {
   readonly #deps: ViewerAccessDeps
   /** Unix seconds. */
@@ -30,7 +30,8 @@ export class ViewerAccess {
   }
 
   /**
-   * Shortly before Pro ends, reads whether it was prolonged. Without an answer it ends as known.
+   * Shortly before Pro ends, reads whether it was prolonged. If the read fails, the connection ends
+   * at the known time.
    */
   refreshPro(): void {
     const { viewer, now } = this.#deps
@@ -48,7 +49,8 @@ export class ViewerAccess {
   }
 
   /**
-   * Ends the connection if its token was revoked. Without an answer it stays until the next check.
+   * Ends the connection if its token was revoked. If the check fails, the connection stays open
+   * until the next check.
    */
   checkRevocation(): void {
     const { viewer, end } = this.#deps
@@ -61,5 +63,5 @@ export class ViewerAccess {
   }
 }
 
-/** How long before the end of Pro it is read again. */
+/** Time before the end of Pro at which the subscription is read again. */
 const PRO_REFRESH_MS = 10_000

@@ -7,8 +7,8 @@ import { type Memory, mergedP99 } from './samples.ts'
 /** Targets of a run. */
 const MAX_LOOP_P99_MS = 50
 /**
- * Where other processes use more of the machine than this, the event-loop delay is reported but not
- * judged.
+ * If other processes use a larger fraction of the cores than this, the event-loop delay is reported
+ * but not judged.
  */
 const MAX_OTHERS_PART = 0.2
 

@@ -39,7 +39,7 @@ export interface AttackPlan {
 }
 
 /**
- * Runs the generated cases, kind by kind, then the bursts; cases that mostly wait run beside them.
+ * Runs the generated cases, kind by kind, then the bursts; cases that mostly wait run concurrently.
  */
 export async function runAll(world: AttackedService, plan: AttackPlan): Promise<void> {
   const { cases, bursts, enter, onResult } = plan

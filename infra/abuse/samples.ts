@@ -21,8 +21,8 @@ export interface Memory {
 
 const MAX_GROWTH = 1.1
 /**
- * Growth of the embedded service's resident memory without requests: 20 MiB a minute in its first
- * minutes, by the store.
+ * Growth of the embedded service's resident memory without requests: 20 MiB per minute in its first
+ * minutes, caused by the store.
  */
 const IDLE_GROWTH_PER_SECOND = (20 * 1024 * 1024) / 60
 

@@ -51,8 +51,8 @@ const NODE_OPTIONS = [
 ]
 
 /**
- * Starts the service with its embedded parts and default limits, over a market in a process of its
- * own. `env` overrides the defaults.
+ * Starts the service with its embedded parts and default limits, over a market in a separate
+ * process. `env` overrides the defaults.
  */
 export async function startAttackedService(
   env: Readonly<Record<string, string>> = {},

@@ -24,7 +24,7 @@ export interface CaseOutcome {
   readonly closeCode: number | null
   /** Whether the feed answered a ping at the end. */
   readonly isAlive: boolean
-  /** Text that came beside HTTP responses. */
+  /** Bytes received that are not part of an HTTP response, as text. */
   readonly text: string
   readonly ms: number
   readonly isTimedOut: boolean

@@ -15,7 +15,7 @@ const USAGE = `npm run bench -- accounts [options]
 
 /**
  * Logins per second (nonce, signature, login), and requests with a token: the account, and a check
- * of credits that finds nothing new. As readings of the chain are a second apart, checks are also
+ * of credits that finds nothing new. Because the chain is read once per second, checks are also
  * measured alone and of many customers at once. The whole service runs in one process over the
  * simulated market, without limits. The client is this process, on the same cores, and makes the
  * signatures. CPU is the service's own, less what it takes when idle.

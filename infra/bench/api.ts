@@ -28,9 +28,9 @@ const USAGE = `npm run bench -- api [PART ...] [options]
 /**
  * Responses of the API a second and their latency, with authentication, credits and limits on.
  * Beside it: a bare Koa route that serves the same bytes in the same run; a page of swaps that no
- * cache has; a walk of all trades while 1,000 a second are stored; charges a second of the meter on
- * Redis alone; the latency of other customers while one floods; memory under load. The client is
- * this process, the service another one on the same cores.
+ * cache has; a read of all pages of trades while 1,000 per second are stored; charges per second of
+ * the meter on Redis alone; the latency of other customers while one floods; memory under load. The
+ * client is this process, the service another one on the same cores.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const defaults = { mode: '', swaps: 10_000_000, seconds: 10, rounds: 3, minutes: 10 }

@@ -26,7 +26,7 @@ const USAGE = `npm run bench -- backfill [options]
   --fold            with the fold worker in the same process`
 
 /**
- * RPC calls a second of a backfill, which decodes the responses and appends them to the log in
+ * RPC calls per second of a backfill, which decodes the responses and appends them to the log in
  * memory. Beside it, a bare client (fetch, as many at once) makes the same calls of a fresh server
  * and ignores the responses. `--seconds` bounds each of the two. With `--fold`, the fold worker
  * stores the records in the same process, as in one process of the service.
@@ -73,10 +73,7 @@ interface Turn {
   readonly seconds: number
 }
 
-/**
- * CPU that a round took of this process and of the server; start and end of the round are outside
- * its seconds.
- */
+/** CPU time of this process and of the server in one round, without its setup and teardown. */
 interface Cost {
   readonly cpuMs: number
   readonly serverCpuMs: number
@@ -106,7 +103,7 @@ async function withCpu<T>(
   }
 }
 
-/** The server, in a process of its own. */
+/** The server, in a separate process. */
 async function serve(size: { wallets: number; transactions: number }): Promise<void> {
   const simulator = await startSimulator({
     wallets: size.wallets,

@@ -18,9 +18,9 @@ const USAGE = `npm run bench -- feed [PART ...] [options]
 
 /**
  * Delivery of the live feed with charging, beside a bare `ws` server that sends the same bytes to
- * as many sockets; the latency of a trade at 500 a second; the cost of 10,000 connections; how fast
- * a client catches up from storage. Server, clients and this process are three processes on the
- * same cores.
+ * as many sockets; the latency of a trade at 500 per second; the cost of 10,000 connections; how
+ * fast a client catches up from storage. Server, clients and this process are three processes on
+ * the same cores.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const read = readOptions(args, USAGE, { mode: '', rounds: 5, swaps: 300_000 })

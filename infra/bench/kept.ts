@@ -53,7 +53,7 @@ async function keptOf(txs: readonly Transaction[], wallets: ReturnType<typeof cr
   const deps = { decimals, logger: createLogger('silent'), stop: new AbortController().signal }
   const kept: { tx: Transaction; record: KeptTransaction }[] = []
   for (const [at, original] of txs.entries()) {
-    // At the slot of its number, because some recorded transactions have no known slot.
+    // The index replaces the slot, which is unknown for some recorded transactions.
     const tx = normalize({ kind: 'kept', slot: at + 1, bytes: original.encoded() })
     if (tx.kind === 'malformed') continue
     for (const record of await decodeRecords(decoder, tx, at, deps))

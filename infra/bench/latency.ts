@@ -31,7 +31,7 @@ const WARM_UP = 50
 /**
  * Milliseconds from receiving a slot's block meta and `confirmed`, whichever is later, to its
  * trades written to the socket of a client that takes everything, stage by stage. The market is a
- * process of its own. The service with all its roles and the client are this process, so that one
+ * separate process. The service with all its roles and the client are this process, so that one
  * clock is read. Runs embedded, and with Kafka, ClickHouse and Redis (those of the environment, or
  * servers started here and stopped at the end).
  */
@@ -139,7 +139,8 @@ async function follow(url: string, key: string) {
 }
 
 /**
- * Collects the times of slots until so many with trades are complete, without those of the warm-up.
+ * Records the times of slots until `slots` slots with trades are complete, not counting the
+ * warm-up.
  */
 function createRecorder(slots: number) {
   const open = new Map<number, Times>()

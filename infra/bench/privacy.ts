@@ -23,7 +23,10 @@ const MARKETS = [
 
 const SALT = 'a salt for this bench alone'
 
-/** Number of trades that are looked at; a wallet that is not found by then counts as not found. */
+/**
+ * Number of trades examined per wallet. If several wallets still fit, the wallet counts as not
+ * found.
+ */
 const MOST_TRADES = 200
 
 /**
@@ -77,7 +80,8 @@ function readHistory({ slots, wallets, coins, perSlot }: Chain): WalletHistories
 }
 
 /**
- * What an attacker compares beside mint and side, and by how much amounts may differ with the salt.
+ * The fields that an attacker compares in addition to mint and side, and the tolerance of amounts
+ * with the salt.
  */
 interface Attack {
   /**
@@ -97,8 +101,8 @@ const ATTACKS: readonly Attack[] = [
 ]
 
 /**
- * Median number of trades after which an alias fits one wallet; an alias that is not found counts
- * as more than were looked at.
+ * Median number of trades after which an alias fits only one wallet. An alias that still fits
+ * several counts as infinity.
  */
 function attackAll(swaps: readonly Swap[], salt: string | null, attack: Attack): string {
   const perturb = createPerturb(salt)
@@ -157,7 +161,7 @@ function fittingWallets(served: Swap, swaps: readonly Swap[], { window, toleranc
   return fitting
 }
 
-/** Whether a value is within so many percent, with a unit of rounding. */
+/** Whether `served` is within `percent` of `truth`, plus one unit for rounding. */
 function isNear(served: bigint, truth: bigint, percent: bigint): boolean {
   return (
     (served + (percent === 0n ? 0n : 1n)) * 100n >= truth * (100n - percent) &&

@@ -13,9 +13,9 @@ export interface PageCase {
   readonly credential: 'none' | 'token' | 'key'
   /** Path of the request. */
   readonly path: string
-  /** What the page shows while it waits. */
+  /** Text that the page shows while it waits for the response. */
   readonly loading: string
-  /** How the text begins that the page shows after the response. */
+  /** Beginning of the text that the page shows after the response. */
   readonly loaded: string
   /** A response without items. Without it, the service responds: a new account has no data. */
   readonly emptyResponse?: object
@@ -28,7 +28,7 @@ export interface PageCase {
   readonly isSample?: boolean
 }
 
-/** A valid address that is no token. */
+/** A valid address that is not a token. */
 const MINT = '1'.repeat(32)
 
 /** Every page that sends a request when it opens, or by a button. */
@@ -127,7 +127,7 @@ export interface FailureCase {
   readonly message: string
   /** Target of the link in the notice. */
   readonly link?: string
-  /** Whether the browser is offline meanwhile. */
+  /** Whether the browser is offline during the failure. */
   readonly isOffline?: boolean
 }
 

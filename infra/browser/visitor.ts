@@ -8,14 +8,14 @@ export interface Visitor {
   readonly context: BrowserContext
   readonly page: Page
   /**
-   * What no page may do, in order: requests to other hosts, console errors (policy violations are
-   * among them), and uncaught errors.
+   * Violations so far, in order: requests to other hosts, console errors (including CSP
+   * violations), and uncaught errors.
    */
   readonly violations: readonly string[]
   close(): Promise<void>
 }
 
-/** How to open a window. */
+/** Options for opening a window. */
 export interface VisitorOptions {
   /** Origins that the page may send requests to. */
   readonly allowed: readonly string[]

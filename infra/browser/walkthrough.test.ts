@@ -27,8 +27,8 @@ import {
 import { openVisitor, readStoredData, sidewaysScroll, type Visitor } from './visitor.ts'
 
 /*
- * The dashboard in headless Chromium, with one service over the simulated market in a process of
- * its own, as `npm start` runs it.
+ * The dashboard in headless Chromium, with one service over the simulated market in a separate
+ * process, as `npm start` runs it.
  */
 
 const chromium = findChromium()

@@ -2,8 +2,8 @@ import type { Swap, WalletEvent } from '../../pipeline/domain/event.ts'
 import { WSOL } from '../../pipeline/domain/quote.ts'
 
 /**
- * What an independent source says about a transaction (`expectations.jsonl` of the corpus, see its
- * README).
+ * The result of an independent source for a transaction (`expectations.jsonl` of the corpus, see
+ * its README).
  */
 export interface SourceExpectation {
   readonly signature: string
@@ -22,8 +22,8 @@ export interface SourceExpectation {
 }
 
 /**
- * What the events lack of an expectation, in words; null when they agree. An expectation of another
- * kind than a trade expects no event.
+ * Describes how the events differ from an expectation; null when they agree. Only an expectation of
+ * kind trade expects events.
  */
 export function difference(
   expected: SourceExpectation,

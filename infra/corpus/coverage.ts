@@ -17,7 +17,7 @@ export type NoSwap =
   | 'what was bought was sold again within the instruction (B9)'
   | 'no tracked wallet exchanged anything: its tokens only came in, or only went out unsigned (B6a, B12)'
 
-/** How successful transactions that touch a venue, router or order program were decoded. */
+/** Decoding results of successful transactions that touch a venue, router or order program. */
 export interface VenueCoverage {
   /** Every swap is `high`. */
   readonly high: number

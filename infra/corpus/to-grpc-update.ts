@@ -15,7 +15,7 @@ export function toGrpcUpdate(
   slot: number,
   index: number,
 ): SubscribeUpdateTransaction {
-  // built by tests or taken from the corpus
+  // The cast is safe: the JSON was built by tests or taken from the corpus.
   const { transaction, meta, version } = json as JsonTransaction
   const failed = meta.err != null || 'Err' in (meta.status ?? {}) // tests leave the status out
   const info = infoFromJson({ version, transaction, meta: { ...meta, err: null } }, index)

@@ -28,7 +28,7 @@ export interface OperatorParts {
   readonly stop: AbortSignal
   /** The prices of what deposits buy. */
   readonly prices: Prices
-  /** Lets one change at a time happen to an account. */
+  /** Serialises changes of an account. */
   readonly locks: AccountLocks
   readonly ledger: Ledger
   readonly accounts: Accounts

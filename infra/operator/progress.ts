@@ -1,6 +1,6 @@
 /** The progress of a command. */
 export interface Progress {
-  /** What is counted, for example `wallets`. */
+  /** Unit of the count, for example `wallets`. */
   readonly what: string
   readonly done: number
   /** Null while the total is unknown. */

@@ -12,7 +12,7 @@ import { type Caller, currentCaller, decodeCaller, encodeCaller } from './caller
 import type { CommandResult } from './command.ts'
 import type { Progress, Report } from './progress.ts'
 
-/** How a command ended. The process that owns the data sends it as JSON over the socket. */
+/** Outcome of a command. The process that owns the data sends it as JSON over the socket. */
 export type Reply =
   | { readonly kind: 'done'; readonly outcome: CommandResult }
   | { readonly kind: 'error'; readonly code: ServiceErrorCode; readonly message: string }

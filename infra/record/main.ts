@@ -47,7 +47,7 @@ const SIGNATURES = new URL('../../../infra/record/signatures.txt', import.meta.u
 const ATTEMPTS = 5
 
 /**
- * One transaction as RPC answers it. Retries after 429 and failed connections, each time a second
+ * One transaction as RPC returns it. Retries after 429 and failed connections, each time a second
  * later.
  */
 async function getTransaction(rpc: string, signature: string): Promise<unknown> {

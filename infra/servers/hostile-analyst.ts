@@ -19,7 +19,7 @@ const HOSTILE = [
 export interface UnderAttack {
   /** Messages of the service's queries that failed. */
   readonly failures: readonly string[]
-  /** How often `work` ran. */
+  /** Number of times `work` ran. */
   readonly rounds: number
   /** The longest run of `work`, in milliseconds. */
   readonly longestMs: number

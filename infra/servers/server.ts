@@ -22,7 +22,7 @@ export interface Server {
   env(place: ServerPlace): Readonly<Record<string, string>>
 }
 
-/** Where a server lives. */
+/** Folder, ports and secrets of a server. */
 export interface ServerPlace {
   /** Its own folder, absolute. */
   readonly dir: string
@@ -30,7 +30,7 @@ export interface ServerPlace {
   readonly secrets: ServersState['secrets']
 }
 
-/** Where a server is about to start. */
+/** Folder, ports, secrets and user of a server that is about to start. */
 export interface StartPlace extends ServerPlace {
   /** The user that the server runs as; null: the user of this process. */
   readonly user: OwnUser | null

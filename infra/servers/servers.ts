@@ -72,7 +72,7 @@ export async function startServers(dir: string, options: StartOptions = {}) {
   })
 }
 
-/** Stops the servers of a data folder cleanly. A folder without servers is no error. */
+/** Stops the servers of a data folder cleanly. A folder without servers is not an error. */
 export async function stopServers(dir: string, options: { only?: ServerName } = {}) {
   await change(dir, options.only, stopServer)
 }

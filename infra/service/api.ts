@@ -39,7 +39,7 @@ async function readKeys(file: string): Promise<JwtKeys> {
 
 /** The running API. */
 export interface RunningApi extends ServicePart {
-  /** What stdout shows: the URL, and for a demo service a key and a call to try (rule J1). */
+  /** Lines for stdout: the URL, and for a demo service a key and an example call (rule J1). */
   readonly lines: readonly string[]
   /** Reads `JWT_KEYS_FILE` again. */
   readonly reload: Reload

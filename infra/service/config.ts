@@ -67,7 +67,7 @@ export interface ServiceConfig {
   readonly api: EnvOf<typeof apiEnv>
 }
 
-/** Where transactions come from. */
+/** Source of transactions. */
 export type SourceConfig =
   | {
       readonly kind: 'yellowstone'

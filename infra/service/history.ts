@@ -12,7 +12,7 @@ import type { Stores } from './stores.ts'
 
 /** The history of the tracked wallets, and how it is fetched. */
 export interface TrackedHistory extends ServicePart {
-  /** Where the transactions come from. */
+  /** Source of the transactions. */
   readonly source: Source
   readonly backfills: Backfills
   readonly autoBackfill: AutoBackfill

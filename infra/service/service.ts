@@ -17,7 +17,7 @@ import { startWorkers } from './workers.ts'
 
 /** A running process of the service, in the roles of its configuration. */
 export interface Service {
-  /** What stdout shows: the URL, and for a demo service a key and a call to try (rule J1). */
+  /** Lines for stdout: the URL, and for a demo service a key and an example call (rule J1). */
   readonly lines: readonly string[]
   /** Rejects when the process has to end: a bug, or a log that is broken for good. */
   readonly failed: Promise<never>

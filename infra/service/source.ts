@@ -11,7 +11,7 @@ export interface Source {
   readonly xToken: string | null
   readonly rpcUrl: string
   readonly pricePool: Address
-  /** Where the simulator's customers pay; null for a real chain. */
+  /** Payment addresses of the simulator; null for a real chain. */
   readonly paymentAddresses: { readonly pro: Address; readonly credits: Address } | null
   /**
    * The simulator's history, which a new installation fetches. Null for a real chain, whose history

@@ -5,9 +5,9 @@ import type { Deployed } from './deployed.ts'
 import { STALLED_MS, within } from './patience.ts'
 import type { TrueChain } from './true-chain.ts'
 
-/** The clock waits while storage is so many slots behind. */
+/** The clock waits while storage is at least this many slots behind. */
 const MAX_BEHIND = 200
-/** Storage has caught up when it is fewer slots behind than this. */
+/** Storage has caught up when it is fewer than this many slots behind. */
 const NEAR = 30
 /** The market's clock, with what it depends on. */
 export interface MarketClock {

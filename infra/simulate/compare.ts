@@ -43,7 +43,7 @@ const KEYS: Readonly<Record<SlowTableName, readonly string[]>> = {
 }
 const TABLES = Object.keys(KEYS) as SlowTableName[]
 
-/** How old a price may be (`SOL_PRICE_MAX_AGE_SECONDS`). */
+/** Maximum age of a price (`SOL_PRICE_MAX_AGE_SECONDS`). */
 const MAX_AGE_SECONDS = 3600
 const ROWS_PER_QUERY = 50_000
 

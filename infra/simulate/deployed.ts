@@ -13,7 +13,7 @@ import type { Query } from './compare.ts'
 import { STALLED_MS, within } from './patience.ts'
 import type { DeployedPart, ScriptStep } from './script.ts'
 
-/** What a deployed service consists of. */
+/** Parts of a deployed service, and how to start and query them. */
 export interface DeployedOptions {
   readonly simulator: Simulator
   readonly deployment: Deployment
@@ -86,7 +86,9 @@ export class Deployed {
     }
   }
 
-  /** Starts everything that is down, and waits for the work in the background. */
+  /**
+   * Starts every part that is down. Resolves when all starts and background commands have ended.
+   */
   async settle(): Promise<void> {
     await Promise.all(this.#starting)
     for (const part of this.#options.parts)

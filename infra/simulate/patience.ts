@@ -1,5 +1,5 @@
 /**
- * A run gives up when nothing has progressed for so long: a busy machine takes a minute to start a
+ * A run fails when nothing has progressed for this long. A busy machine takes a minute to start a
  * process.
  */
 export const STALLED_MS = 300_000

@@ -44,8 +44,8 @@ export interface ScriptOptions {
 const CALM = 40
 const BETWEEN = { least: 20, most: 45 }
 /**
- * Each seed begins so many cards further in the deck than the previous one; the shortest run uses
- * so many cards.
+ * Number of cards that the shortest run uses. Each seed starts this far after the previous one in
+ * the deck.
  */
 const DEALT = 3
 

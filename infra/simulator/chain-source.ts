@@ -36,7 +36,7 @@ export interface ChainSource {
 const HISTORY_SLOTS = 9_000
 /** The same with a compressed history: its slots that are not compressed. */
 const WHOLE_SLOTS = 3_000
-/** Fee payers of recorded blocks that are tracked. */
+/** Number of fee payers of recorded blocks that are tracked as wallets. */
 const TRACKED_FEE_PAYERS = 100
 
 /** Creates the chain; throws a ServiceError `bad_config` that names a bad recorded file. */

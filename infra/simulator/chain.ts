@@ -2,7 +2,7 @@ import type { SubscribeUpdateTransactionInfo } from '@triton-one/yellowstone-grp
 import type { Block } from './block.ts'
 import type { SlotKind } from './chain-shape.ts'
 
-/** The state of an account, as RPC answers it. */
+/** The state of an account, as RPC returns it. */
 export interface AccountState {
   readonly lamports: bigint
   /** Base58. */
@@ -54,7 +54,7 @@ export interface SimulatedChain {
   signatures(slot: number): readonly Uint8Array[]
   /**
    * Transactions that name a key (`keyId`), in slots `from` down to `last`, newest first. Yields
-   * null now and then, so that the caller can give way to other work.
+   * null occasionally, so that the caller can give way to other work.
    */
   mentionsDown(keyId: string, from: number, last: number): Generator<TransactionMention | null>
   /** The account that RPC's `getAccountInfo` finds; null for accounts unknown to the chain. */

@@ -31,7 +31,7 @@ export interface FilledHistory {
 const MOST_AHEAD = 400
 
 /**
- * Stores a compressed history of so many hours, a block per minute, in an empty store that has its
+ * Stores a compressed history of `hours` hours, a block per minute, in an empty store that has its
  * schema. It stores what a service would have stored that had followed the chain from the first
  * block: events, books, prices, mint facts and progress. No servers run, and transaction bytes are
  * left out. The same `seed` and `endSlot` give the same rows. A day takes a few seconds.

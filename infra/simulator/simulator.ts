@@ -42,8 +42,8 @@ export interface Simulator {
   /** Number of gRPC streams that have subscribed. */
   readonly followers: number
   /**
-   * What the transactions of a slot mean for the tracked wallets. The slot must have a block of the
-   * market; throws for recorded blocks.
+   * The records that a decoder must find in a slot. The slot must have a block of the market;
+   * throws for recorded blocks.
    */
   truth(slot: number): SlotTruth
   /** Lets slots pass; only with a manual clock. */

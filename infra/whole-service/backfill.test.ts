@@ -22,9 +22,9 @@ const SEED = 5
 const START = 405_000_000
 /** Slots before the service's first. */
 const HISTORY = 80
-/** More than are fetched at once, so that some are not begun when others are done. */
+/** More wallets than are fetched concurrently, so that some backfills wait for others. */
 const WALLETS = 10
-/** A wallet that joins begins so many slots later. */
+/** Number of slots that pass after the wallet was added, before its history must be complete. */
 const JOIN_SLOTS = 40
 const PATIENCE_MS = 150_000
 
@@ -177,7 +177,7 @@ async function run(t: ExecutionContext, kind: Deployment['kind']): Promise<void>
     simulator.wallets.map(() => firstTime),
   )
 
-  // What comes after the history on the log is stored after it.
+  // Records on the log after the history are stored after it.
   await service.advance(1)
   const chain = new TrueChain(simulator, START - HISTORY)
   chain.catchUp(WALLETS)

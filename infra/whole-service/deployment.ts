@@ -16,7 +16,7 @@ import {
   startProcess,
 } from './service-process.ts'
 
-/** How the parts of the service are deployed in a test. */
+/** A deployment of the service's parts in a test. */
 export interface Deployment {
   readonly kind: 'embedded' | 'servers'
   /** The running processes by role; the key of an embedded deployment's process is `all`. */

@@ -148,7 +148,7 @@ class Calls {
     for (let which = 0; !this.#stopped; which++) await this.ask(which)
   }
 
-  /** Resolves after so many more responses. */
+  /** Resolves after `count` more responses. */
   async answers(count: number): Promise<void> {
     const enough = this.#answers.length + count
     while (this.#answers.length < enough) await once(this.#changed, 'answer')

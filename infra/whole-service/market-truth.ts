@@ -9,7 +9,7 @@ import { NO_TROUBLE } from '../simulator/options.ts'
 import type { ContractTrade } from './customer.ts'
 import { contractTrade } from './trade-item.ts'
 
-/** What a service over the simulator's market must show, by the market's own account. */
+/** Expected responses of a service over the simulator's market, computed by the market. */
 export interface MarketTruth {
   /** `W1` first. */
   readonly wallets: readonly Address[]

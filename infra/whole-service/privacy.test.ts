@@ -117,7 +117,7 @@ async function secretsIn(t: ExecutionContext, folder: string): Promise<string[]>
   return secrets
 }
 
-/** Where the service is, and every text that an outsider has read from it. */
+/** URL of the service, and all texts that an outsider has read from it. */
 interface Outside {
   readonly url: string
   readonly key: string
@@ -212,7 +212,7 @@ async function agreesWithSums(
   t.true(settled.length > 0)
 }
 
-/** What is served is what the salt makes of the true figures, and none of these is served. */
+/** Checks that served figures are the perturbed ones, and that no true figure is served. */
 async function servesNoTrueFigure(
   t: ExecutionContext,
   askOperator: AskOperator,

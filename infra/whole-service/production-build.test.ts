@@ -7,7 +7,7 @@ import { type StartSimulatedMarket, startSimulatedMarket } from '../service/simu
 import { startSimulator } from '../simulator/simulator.ts'
 import { ROOT, startProcess } from './service-process.ts'
 
-/** A folder with the production build, and with the files that the image has beside it. */
+/** A folder with the production build, and with the other files of the image. */
 const image = mkdtempSync(join(tmpdir(), 'production-build-'))
 const main = join(image, 'dist/infra/service/main.js')
 

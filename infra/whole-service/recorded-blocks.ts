@@ -60,7 +60,8 @@ function traders(block: readonly RecordedTransaction[]): Address[] {
 }
 
 /**
- * What a service that tracks `wallets` must show after the blocks, found by decoding them directly.
+ * Expected results of a service that tracks `wallets` after the blocks, computed by decoding them
+ * directly.
  */
 export interface RecordedTruth {
   /** 100 traders of the blocks. */

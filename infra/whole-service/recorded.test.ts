@@ -32,7 +32,7 @@ interface Run {
 interface Journey {
   readonly title: string
   readonly kind: Deployment['kind']
-  /** Options of the simulator that plays the blocks in a process of its own. */
+  /** Options of the simulator that plays the blocks in a separate process. */
   readonly simulator: readonly string[]
   /** Actions and checks while the blocks play; returns the credits spent. */
   play(run: Run): Promise<Spending>

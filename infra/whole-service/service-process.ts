@@ -7,7 +7,7 @@ import { until } from './customer.ts'
 /** The project's root, seen from `dist/infra/whole-service`. */
 export const ROOT = resolve(import.meta.dirname, '../../..')
 
-/** A program of the project in a process of its own. */
+/** A program of the project in a separate process. */
 export interface ServiceProcess {
   readonly child: ChildProcess
   /** The `key=value` lines printed so far. */

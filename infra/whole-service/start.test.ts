@@ -27,10 +27,7 @@ import {
   startProcess,
 } from './service-process.ts'
 
-/*
- * What `npm start` prints and leaves behind, and how it refuses faulty configurations (rules J1,
- * J2, J5).
- */
+/* Output and files of `npm start`, and its refusal of faulty configurations (rules J1, J2, J5). */
 
 const folder = mkdtempSync(join(tmpdir(), 'start-'))
 const truth = marketTruth(1, 26)
@@ -290,7 +287,7 @@ function keepsSecrets(t: ExecutionContext, process: ServiceProcess): void {
   t.notRegex(process.stderr(), /[1-9A-HJ-NP-Za-km-z]{32,}/)
 }
 
-/** Lines of stderr that are no log lines. */
+/** Lines of stderr that are not log lines. */
 function messages(process: ServiceProcess): string {
   const lines = process.stderr().split(/^/m)
   return lines.filter((line) => !isLogLine(line)).join('')
@@ -327,7 +324,10 @@ interface Refusal {
   readonly title: string
   readonly env: Readonly<Record<string, string>>
   readonly says: string
-  /** Whether it starts on the data of the first test; otherwise it starts without data. */
+  /**
+   * Whether the service starts on the data folder of the first test. Otherwise it has no data
+   * folder.
+   */
   readonly onStored?: boolean
 }
 

@@ -13,7 +13,8 @@ export interface FlowSwap {
 }
 
 /**
- * What the flows of a swap instruction are: swaps, a conversion between quote coins, or neither.
+ * Classification of the flows of a swap instruction: swaps, a conversion between quote coins, or
+ * neither.
  */
 export type FlowOutcome =
   | { readonly kind: 'swaps'; readonly swaps: readonly FlowSwap[] }

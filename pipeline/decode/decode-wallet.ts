@@ -40,7 +40,7 @@ export interface DecodedSwap extends FlowSwap {
 export interface DecodedWallet {
   /** In instruction order. Within one instruction: sells before buys, each by mint address. */
   readonly swaps: readonly DecodedSwap[]
-  /** Lamports that a terminal or bot took beside the swaps (rule B13a). */
+  /** Lamports that a terminal or bot charged in addition to the swaps (rule B13a). */
   readonly terminalFee: bigint
   /** Signed base amounts by mint number that no swap explains, without NFTs (rule B12). */
   readonly transfers: readonly { readonly mint: number; readonly amount: bigint }[]
@@ -54,7 +54,7 @@ export interface DecodingTrace {
   readonly spans: readonly { readonly flows: Flows; readonly outcome: FlowOutcome['kind'] }[]
   /** Instructions outside the swap instructions that exchanged quote coins. */
   readonly conversions: readonly InstructionRange[]
-  /** What the whole transaction was, when no single instruction showed it. */
+  /** Classification of the whole transaction, when no single instruction determines it. */
   readonly whole: 'swap' | 'conversion' | null
   /** Lamports sent onto accounts that the transaction created; they do not count as sent. */
   readonly ontoCreated: bigint

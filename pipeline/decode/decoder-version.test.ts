@@ -12,7 +12,7 @@ import { trackedNames } from '../testing/transaction-story.ts'
 import { createDecoder } from './decoder.ts'
 import { PROGRAMS } from './registry.ts'
 
-/** What the decoder returned for known transactions when its version was last raised. */
+/** Output of the decoder for known transactions when its version was last raised. */
 interface Recorded {
   readonly version: number
   /** Hash of names, addresses and kinds of the table of programs. */

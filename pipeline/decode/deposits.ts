@@ -6,7 +6,7 @@ import type { Move } from './move.ts'
 import { readTokenInstruction, type TokenInstruction } from './token-program.ts'
 import { settleTransferFees } from './transfer-fees.ts'
 
-/** What counts as a payment to the service: a mint and the addresses that receive it. */
+/** Terms of a payment to the service: the mint and the receiving addresses. */
 export interface PaymentTerms {
   readonly mint: Address
   /** Payment addresses: owners of token accounts, associated or not. */
@@ -14,8 +14,8 @@ export interface PaymentTerms {
 }
 
 /**
- * What one wallet paid to one payment address in one transaction, summed over all instructions
- * (rule E5).
+ * Amount that one wallet paid to one payment address in one transaction, summed over all
+ * instructions (rule E5).
  */
 export interface PaidDeposit {
   readonly owner: Address

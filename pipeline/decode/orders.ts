@@ -1,7 +1,7 @@
 import type { NamedWallets } from './named-wallets.ts'
 import type { OrderAction, Program } from './program.ts'
 
-/** What order programs did in a transaction (rule B2a). */
+/** Actions of order programs in a transaction (rule B2a). */
 export interface OrderActivity {
   /**
    * Owner of each escrow token account, by account index. The escrow counts as the owner's account.

@@ -21,7 +21,7 @@ export interface Program {
    * swaps. Null when no vault is.
    */
   readonly poolOf?: PoolReader
-  /** What an instruction of an order program does to an order (rule B2a). */
+  /** Reads the effect of an instruction of an order program on an order (rule B2a). */
   readonly readOrder?: (instruction: Instruction) => OrderAction | null
 }
 
@@ -56,15 +56,15 @@ export interface DirectCredit {
   readonly source: number
   readonly destination: number
   /**
-   * What the destination received. Null when the venue did not state it: the credits then share
-   * what the balance shows, by `weight`.
+   * Lamports that the destination received. Null when the venue did not state them: the credits
+   * then share the balance change in proportion to `weight`.
    */
   readonly lamports: bigint | null
   readonly weight: bigint
 }
 
 /**
- * What one instruction of an order program does to one order. Accounts are indexes in
+ * Effect of one instruction of an order program on one order. Accounts are indexes in
  * `accountKeys`.
  */
 export interface OrderAction {

@@ -13,7 +13,7 @@ export interface QuoteReconciliation {
   readonly change: bigint
   /** Quote amounts of swaps. The two swaps of a token-for-token pair cancel out. */
   readonly swaps: bigint
-  /** Quote coins that moved beside the quote of a swap (rules B6, B6a, B7). */
+  /** Quote coins that moved in addition to the quote of a swap (rules B6, B6a, B7). */
   readonly besideSwaps: bigint
   /** Quote coins exchanged for each other (rule B8). */
   readonly conversions: bigint

@@ -1,7 +1,7 @@
 import { readU32, readU64 } from './bytes.ts'
 
 /**
- * What an instruction of the System program does to lamports and accounts. Accounts are indexes in
+ * Effect of an instruction of the System program on lamports and accounts. Accounts are indexes in
  * `accountKeys`.
  */
 export type SystemInstruction =

@@ -1,7 +1,7 @@
 import { readU64 } from './bytes.ts'
 
 /**
- * What an instruction of SPL Token or Token-2022 does to accounts and amounts. Accounts are indexes
+ * Effect of an instruction of SPL Token or Token-2022 on accounts and amounts. Accounts are indexes
  * in `accountKeys`; amounts are raw units.
  */
 export type TokenInstruction =

@@ -17,7 +17,7 @@ export interface SwapCall {
   readonly program: Program
 }
 
-/** What happened in a transaction, read once for all tracked wallets that it names. */
+/** Contents of a transaction, read once for all tracked wallets that it names. */
 export interface TransactionFacts {
   readonly tx: Transaction
   readonly named: NamedWallets

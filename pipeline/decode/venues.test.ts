@@ -195,7 +195,7 @@ const anchor = (...names: string[]) => names.map(anchorDiscriminator)
 const tags = (...values: number[]) => values.map((tag) => concatBytes([tag], new Uint8Array(24)))
 
 /**
- * Entry points of each program by its name, and instructions that are no swaps although they move
+ * Entry points of each program by its name, and instructions that are not swaps although they move
  * two mints.
  */
 const ENTRY_POINTS: Readonly<Record<string, { swaps: Uint8Array[]; others: Uint8Array[] }>> = {

@@ -43,7 +43,7 @@ export interface Swap extends EventBase {
   readonly pool: Address | null
   readonly confidence: Confidence
   readonly quoteMismatch: boolean
-  /** Lamports that a terminal or bot took beside the swap (rule B13a); 0 if none. */
+  /** Lamports that a terminal or bot charged in addition to the swap (rule B13a); 0 if none. */
   readonly feeLamports: bigint
   /**
    * Price of one SOL in USD x 10^9 at the swap's block time, kept with the event so that a replay

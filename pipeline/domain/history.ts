@@ -1,4 +1,7 @@
-/** A checkpoint of a walk: every transaction of this slot and of later slots was returned. */
+/**
+ * A checkpoint in reading a wallet's history: every transaction of this slot and later was
+ * returned.
+ */
 export interface HistoryPosition {
   readonly slot: number
   /** A transaction of that slot. */

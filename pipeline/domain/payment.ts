@@ -1,6 +1,6 @@
 import type { Address } from './address.ts'
 
-/** What a payment to the service is for. Each purpose has its own address. */
+/** Purposes of a payment to the service. Each has its own address. */
 export const PURPOSES = ['pro', 'credits'] as const
 /** One of `PURPOSES`. */
 export type Purpose = (typeof PURPOSES)[number]

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import type { EventKey } from './event-key.ts'
 
-/** How the served form of one swap differs from the true one. */
+/** Difference between the served form of a swap and the true one. */
 export interface Perturbation {
   /** Factor of base and quote amounts, in millionths: 900000 to 1100000. */
   readonly factorPpm: bigint

@@ -1,6 +1,6 @@
 /**
- * What the pool of a token held from tick `at` on (table `pool_states`). `pool` is empty from when
- * it is no longer known.
+ * Balances of a token's pool from tick `at` on (table `pool_states`). `pool` is empty from when it
+ * is no longer known.
  */
 export interface PoolSnapshot {
   readonly at: number

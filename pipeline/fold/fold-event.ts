@@ -1,7 +1,7 @@
 import type { WalletEvent } from '../domain/event.ts'
 import { swapValueLamports } from '../domain/swap-value.ts'
 
-/** What an event does to the state of its wallet. */
+/** Kinds of effect that an event has on the state of its wallet. */
 export type FoldKind = 'buy' | 'sell' | 'token_in' | 'token_out' | 'sol_in' | 'sol_out'
 
 /**

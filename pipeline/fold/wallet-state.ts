@@ -9,7 +9,7 @@ import type { TradeSums } from './trade-sums.ts'
  */
 export interface WalletState {
   readonly wallet: number
-  /** How often the wallet was folded again from its first event. */
+  /** Number of times the wallet was refolded from its first event. */
   readonly revision: number
   /** Number of folded events, and event key of the newest; slot -1 before the first. */
   events: number

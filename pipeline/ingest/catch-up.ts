@@ -27,7 +27,7 @@ export interface CatchUp {
   fetch(slot: number): Promise<void>
 }
 
-/** What a catch-up reads and writes. */
+/** Dependencies of a catch-up. */
 export interface CatchUpDeps {
   readonly history: RpcHistory
   readonly pipeline: Pick<SlotPipeline, 'head' | 'apply' | 'waitForRoom'>

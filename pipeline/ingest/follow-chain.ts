@@ -229,7 +229,7 @@ class Follower implements ChainFollower {
     return end
   }
 
-  /** Lets a task run beside the stream. A bug in it ends the follower. */
+  /** Runs a task concurrently with the stream. A bug in the task ends the follower. */
   #runBeside(task: Promise<void>): void {
     task.catch((error: unknown) => {
       if (!(error instanceof StoppedError)) this.#fail(error)

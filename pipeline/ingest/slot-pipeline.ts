@@ -17,7 +17,7 @@ import type { UpdateEnvelope } from './wire/update-envelope.ts'
  * consumer takes it.
  */
 export interface SlotPipeline {
-  /** Applies an update of the stream; null for bytes that are no update. */
+  /** Applies an update of the stream; null for bytes that are not an update. */
   receive(envelope: UpdateEnvelope | null, bytes: Uint8Array): void
   /** Applies an event to the sealer and queues its outputs. */
   apply(event: SealerEvent<RawTransaction, Uint8Array>): void

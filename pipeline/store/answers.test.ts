@@ -42,7 +42,9 @@ anyTest('each answer belongs to its query, whatever fails, times out or is given
 type Outcome = 'answered' | 'refused' | 'givenUp' | { readonly got: unknown }
 type Ask = (store: Store, token: string) => Promise<Outcome>
 
-/** Reads a known number of rows with a token, passed as a parameter or in the text. */
+/**
+ * Queries a known number of rows that contain `token`, passed as a parameter or in the SQL text.
+ */
 const answered: Ask = async (store, token) => {
   const count = Math.floor(Math.random() ** 4 * 3000)
   const isBound = Math.random() < 0.5

@@ -1,8 +1,8 @@
 import type { QueryParams } from './store.ts'
 
 /**
- * What differs between a ClickHouse server and chDB. Failures reject with the original error, which
- * `storeError` classifies.
+ * The operations that differ between a ClickHouse server and chDB. Failures reject with the
+ * original error, which `storeError` classifies.
  */
 export interface Engine {
   readonly kind: 'clickhouse' | 'chdb'

@@ -38,7 +38,7 @@ export interface Store {
   close(): Promise<void>
 }
 
-/** Where the data is: on a server, or in a folder that this process owns exclusively. */
+/** Location of the data: a server, or a folder that this process owns exclusively. */
 export type StoreConfig =
   | { readonly kind: 'clickhouse'; readonly url: URL }
   | { readonly kind: 'chdb'; readonly path: string }

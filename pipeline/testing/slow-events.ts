@@ -2,7 +2,7 @@ import type { Swap, WalletEvent } from '../domain/event.ts'
 import { USDC, USDT, WSOL } from '../domain/quote.ts'
 
 /**
- * What an event does to the books, in the words of rules C2 to C4. It is written independently of
+ * Effect of an event on the books, in the terms of rules C2 to C4. It is written independently of
  * the fold's `FoldEvent`, so that a fault there shows.
  */
 export interface SlowEvent {

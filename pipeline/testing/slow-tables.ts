@@ -12,8 +12,8 @@ export type SlowRow = Readonly<Record<string, SlowValue>>
 type SlowValue = string | number | bigint | boolean | null | readonly SlowRow[]
 
 /**
- * What happened to the tracked wallets `W1` to `W<wallets>`: each event once, in any order, each
- * swap with its price; each balance record once.
+ * History of the tracked wallets `W1` to `W<wallets>`: each event once, in any order, each swap
+ * with its price; each balance record once.
  */
 export interface SlowInputs {
   readonly wallets: number

@@ -6,7 +6,7 @@ import { RENT, TransactionStory } from './transaction-story.ts'
 /** Program id of PumpSwap, the venue of these stories. */
 export const PUMPSWAP = 'pAMMBay6oceH9fJKBRHGP5D4bD4sWpmSwMn52FMfXEA'
 const TIP = '96gYZGLnJYVFmbjzopPSU6QiEV5fGqZNyN9nmNhvrZU5'
-/** Instruction data of a swap on it. */
+/** Instruction data of a PumpSwap swap. */
 export const SWAP = anchorDiscriminator('buy')
 
 /** One step of a story about the wallet `w`. */

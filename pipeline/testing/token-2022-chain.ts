@@ -160,7 +160,8 @@ export class Token2022Chain {
 
   /**
    * Executes instructions. Returns a transaction in which `program`, called with `data`, called all
-   * of them, with balances before and after as the chain has them. `signers` sign beside the payer.
+   * of them, with balances before and after as the chain has them. `signers` sign in addition to
+   * the payer.
    */
   execute(
     program: Address,
@@ -249,7 +250,7 @@ export class Token2022Chain {
       signatures: Object.fromEntries(
         signed.signatures.map(({ publicKey, signature }) => [publicKey.toBase58(), signature]),
       ),
-      // the same two parts under another library's brands
+      // The cast is safe: the two libraries brand the same two fields differently.
     } as unknown as Parameters<LiteSVM['sendTransaction']>[0])
     if (result instanceof FailedTransactionMetadata) throw new Error(result.toString())
     this.svm.expireBlockhash()

@@ -43,7 +43,7 @@ export class Faults {
 
 /**
  * Returns the members of an object that must have exactly these names, each once; null when it is
- * no object. Adds a fault for each missing, unknown or repeated member.
+ * not an object. Adds a fault for each missing, unknown or repeated member.
  */
 export function readMembers<Name extends string>(
   node: Node,

@@ -152,7 +152,7 @@ function isThreshold(value: unknown): value is Threshold {
   return typeof value === 'number' || typeof value === 'string' || typeof value === 'boolean'
 }
 
-/** What was expected of a threshold; null if it is valid. */
+/** Describes the expected threshold; null if `value` is valid. */
 function thresholdFault(field: Field, value: unknown): string | null {
   switch (field.kind) {
     case 'flag':

@@ -5,7 +5,7 @@ import type { WatchedToken } from './watched-token.ts'
 export interface Strategy {
   /** Letters, digits and `_`. It names the strategy in signals and must not change. */
   readonly name: string
-  /** What the strategy looks for, in a sentence for people. */
+  /** Description of the strategy for users, in one sentence. */
   readonly description: string
   /** At least one; all must hold. */
   readonly conditions: readonly Condition[]

@@ -124,7 +124,7 @@ export class TokenBook {
     this.#pools.sort((a, b) => a.at - b.at)
   }
 
-  /** Updates `enteredAt` for tick `at`, by the booked events (rule G1). */
+  /** Updates `enteredAt` for tick `at` from the events applied so far (rule G1). */
   updateStay(at: number): void {
     const isTraded = this.lastTradeAt > 0 && at - this.lastTradeAt < EVICT_SECONDS
     if (this.enteredAt === null) {

@@ -36,7 +36,10 @@ export interface WatchedToken {
   readonly firstTradeAt: number
   /** First buy of the second wallet that ever bought. */
   readonly discoveredAt: number
-  /** The tick at which it entered the list. `(mint, enteredAt)` identifies a stay. */
+  /**
+   * The tick at which the token entered the list. `(mint, enteredAt)` identifies one stay on the
+   * list.
+   */
   readonly enteredAt: number
   /**
    * First trade of the holder who traded first, like `holding_time` of holdings; null when nobody
@@ -73,7 +76,7 @@ export interface WatchedToken {
   readonly nearEvict: boolean
 }
 
-/** How a tick changed a token. */
+/** Kinds of changes of a token at a tick. */
 export type WatchEvent = 'entered' | 'changed' | 'left'
 
 /** A change of one token at a tick: a row of table `watchlist`. */
@@ -88,7 +91,7 @@ export interface WatchlistChange {
 /** One stay of a token on the list. */
 export interface WatchlistStay {
   readonly mint: string
-  /** `enteredAt` of the stay. */
+  /** `enteredAt` of the token's stay on the list. */
   readonly entry: number
 }
 

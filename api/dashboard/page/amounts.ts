@@ -3,8 +3,8 @@
  */
 
 /**
- * Parses a decimal amount such as `12.5` into raw units. Returns null for text that is no number,
- * for zero, and for more than `decimals` decimals.
+ * Parses a decimal amount such as `12.5` into raw units. Returns null for text that is not a
+ * number, for zero, and for more than `decimals` decimals.
  */
 export function parseUnits(text: string, decimals: number): bigint | null {
   const [, whole = '', fraction = ''] = /^([0-9]{1,18})(?:\.([0-9]+))?$/.exec(text.trim()) ?? []

@@ -5,7 +5,7 @@ export interface HashLocation {
   readonly query: URLSearchParams
 }
 
-/** Parses a URL hash such as `#/wallets?page=2`. A hash that is no path gives the path `/`. */
+/** Parses a URL hash such as `#/wallets?page=2`. A hash that is not a path gives the path `/`. */
 export function parseHash(hash: string): HashLocation {
   const [path = '', query = ''] = hash.replace(/^#/, '').split('?')
   return { path: path.startsWith('/') ? path : '/', query: new URLSearchParams(query) }

@@ -9,9 +9,12 @@ export interface Burst {
   readonly name: string
   /** The attack in one line, for the report of a failure. */
   readonly title: string
-  /** Environment beside the default one; such a burst gets a service of its own. */
+  /**
+   * Environment variables in addition to the default ones. A burst that sets any gets a separate
+   * service.
+   */
   readonly env?: Readonly<Record<string, string>>
-  /** Whether it mostly waits, and so can run beside everything else. */
+  /** Whether the burst mostly waits, and so can run concurrently with other cases. */
   readonly isBeside?: true
   /** `scale` is 1 for a run of 1,000 cases, less for a shorter one. */
   run(
@@ -47,7 +50,7 @@ interface Barrage {
   request(n: number): RequestOptions
 }
 
-/** Sends that many requests at a steady pace over kept connections. */
+/** Sends that many requests at a steady pace over keep-alive connections. */
 export async function sendAtPace(world: AttackedService, barrage: Barrage): Promise<Tally> {
   const { count, concurrency, perSecond, addresses } = barrage
   const statuses = new Map<number, number>()

@@ -269,7 +269,7 @@ const OTHERS: readonly Parameters<typeof connectionCase>[] = [
   ],
 ]
 
-/** Handwritten cases on bare connections. */
+/** Handwritten cases that write bytes to a TCP connection. */
 export function connectionCases(): AbuseCase[] {
   return [
     ...SMUGGLING.map(([what, text]) =>

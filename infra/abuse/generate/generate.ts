@@ -38,7 +38,7 @@ export function generateCases(
   return [...chosen, ...mutatedCases(random, count - chosen.length)]
 }
 
-/** Picks so many cases, one of each group in turn, so that small groups are not left out. */
+/** Picks `count` cases, round robin over the groups, so that small groups are not left out. */
 function choose(cases: readonly AbuseCase[], count: number, random: Random): AbuseCase[] {
   const groups = new Map<string, AbuseCase[]>()
   for (const one of cases) addTo(groups, one.group, one)

@@ -126,7 +126,7 @@ export const HARMLESS_FIELDS: readonly (readonly string[])[] = [
   ],
 ]
 
-/** Heads that are no HTTP/1.1, each with its allowed statuses. */
+/** Heads that are not HTTP/1.1, each with its allowed statuses. */
 export const BAD_HEADS: readonly (readonly [
   fields: readonly string[],
   statuses: readonly number[],

@@ -17,10 +17,10 @@ export interface Arrivals {
 }
 
 /**
- * Sends requests for the paths in turn at an even pace, however long answers take, on at most so
- * many connections. autocannon does not: each of its connections uses up the share of a second as
- * fast as it can, then rests, and it counts each wait of n milliseconds as n waits. undici takes a
- * third of the CPU of `node:http`, which matters as the service shares the cores.
+ * Sends requests for the paths in turn at a constant rate, independent of response times, on at
+ * most `connections` connections. autocannon does not: each of its connections uses up the share of
+ * a second as fast as it can, then rests, and it counts each wait of n milliseconds as n waits.
+ * undici takes a third of the CPU of `node:http`, which matters as the service shares the cores.
  */
 export async function arrivals(
   options: LoadOptions & { readonly perSecond: number },

@@ -5,10 +5,10 @@ import { WebSocket } from 'ws'
 import { print } from '../kit/figures.ts'
 
 /**
- * A customer who exceeds his limit, as a process of its own. It sends `RATE` requests per second
- * for the paths of the file `PATHS` in turn, from ten addresses behind a proxy, however long
- * answers take. A feed connection asks for history after `AFTER` ten times a second, and is opened
- * again when it is closed. At SIGTERM it prints `answers=` with their number by status.
+ * A customer who exceeds his limit, as a separate process. It sends `RATE` requests per second for
+ * the paths of the file `PATHS` in turn, from ten addresses behind a proxy, independent of response
+ * times. A feed connection asks for history after `AFTER` ten times a second, and is opened again
+ * when it is closed. At SIGTERM it prints `answers=` with their number by status.
  */
 const { TARGET = '', KEY = '', PATHS = '', AFTER = '', RATE = '1000' } = process.env
 const paths = JSON.parse(readFileSync(PATHS, 'utf8')) as string[]

@@ -20,8 +20,8 @@ export interface Load {
 }
 
 /**
- * Sends requests for the paths in turn on so many connections at once, as fast as they are
- * answered.
+ * Sends requests for the paths, round robin, over `connections` connections. Each connection sends
+ * the next request as soon as it has a response.
  */
 export async function load({ url, key, paths, seconds, connections }: LoadOptions): Promise<Load> {
   const result = await autocannon({

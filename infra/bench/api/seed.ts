@@ -32,8 +32,8 @@ export function lastSlot(swaps: number): number {
 }
 
 /**
- * Fills an empty database with swaps, evenly over wallets and mints, four a slot, up to a moment
- * ago, and with the positions, metrics and facts that belong to them. ClickHouse generates all
+ * Fills an empty database with swaps, evenly over wallets and mints, four per slot, up to the
+ * present, and with the positions, metrics and facts that belong to them. ClickHouse generates all
  * rows.
  */
 export async function seed(store: Store, swaps: number): Promise<void> {
@@ -82,8 +82,8 @@ const MOST_SECONDS = 300
 const SWAPS_PER_INSERT = 500_000
 const WALLETS_AT_ONCE = 25
 /**
- * Write time of all rows. The API counts rows of the last half minute as new, and with so many of
- * them caches nothing.
+ * Write time of all rows. The API treats rows of the last 30 s as new, and caches nothing when
+ * there are too many new rows.
  */
 const LONG_AGO = 'now64(3) - INTERVAL 1 HOUR'
 
@@ -157,13 +157,13 @@ export async function storeMarker(store: Store, slot: number): Promise<void> {
 /** Adds slots at the live edge. */
 export interface LiveEdge {
   /**
-   * Stores the next slot as a worker does: so many swaps, one in ten of them fetched history at an
+   * Stores the next slot as a worker does: `swaps` swaps, one in ten of them backfilled at an
    * earlier slot; the metrics and position of its wallet; then the marker.
    */
   addSlot(swaps: number): Promise<void>
 }
 
-/** Continues after slot `last`, with so many swaps stored already. */
+/** Continues after slot `last`, with `swaps` swaps stored already. */
 export async function openLiveEdge(
   store: Store,
   last: number,

@@ -16,7 +16,7 @@ import { print } from '../kit/figures.ts'
 import { lastSlot, openLiveEdge, seed, storeMarker } from './seed.ts'
 
 /**
- * The API as a process of its own over a store that it fills first: authentication, credits and
+ * The API as a separate process over a store that it fills first: authentication, credits and
  * limits on, the log in memory and silent. Prints `seeded=<seconds>`, `keys=` with a key of each of
  * `ACCOUNTS` accounts, and `url=`. Then storage advances by a slot every `SLOT_MS`, with
  * `SWAPS_PER_SLOT` swaps.

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { ACCOUNTS, type FromClients, type ToClients } from './protocol.ts'
 
 /**
- * Clients of the bench, as a process of its own: sockets that speak just enough WebSocket to count
+ * Clients of the bench, as a separate process: sockets that speak just enough WebSocket to count
  * messages, so that the server is what is measured.
  */
 let received = 0

@@ -2,8 +2,8 @@
 export const ACCOUNTS = Array.from({ length: 10 }, (_, n) => `bench-${n}`)
 
 /**
- * Sends so many slots of so many trades, one every `everyMs`; with 0, as soon as every socket has
- * taken the previous one.
+ * Sends `slots` slots of `trades` trades, one slot every `everyMs`; with 0, as soon as every socket
+ * has received the previous slot.
  */
 export type ToServer =
   | {
@@ -30,10 +30,10 @@ export type FromServer =
     }
   | { readonly kind: 'memory'; readonly rss: number; readonly connections: number }
 
-/** Connects so many sockets and subscribes. */
+/** Connects `sockets` sockets and subscribes them. */
 export type ToClients =
   | { readonly kind: 'connect'; readonly port: number; readonly sockets: number }
-  /** Reports when so many messages have come since the last report. */
+  /** Reports when `messages` messages have arrived since the last report. */
   | { readonly kind: 'expect'; readonly messages: number }
 
 /** Messages of the client process to the bench. */

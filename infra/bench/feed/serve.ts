@@ -19,7 +19,7 @@ import { startMeter } from '../kit/cpu.ts'
 import { ACCOUNTS, type FromServer, type ToServer } from './protocol.ts'
 
 /**
- * A server of the bench as a process of its own: the feed over a log in memory, charging with the
+ * A server of the bench as a separate process: the feed over a log in memory, charging with the
  * meter of `REDIS_URL` or in memory; or, with `KIND=bare`, a `ws` server that sends the same bytes
  * to every socket. Messages of the parent process say what to send.
  */

@@ -5,8 +5,8 @@ import type { Store } from '../../../pipeline/store/store.ts'
 import { addTrackedWallets } from '../../../pipeline/store/tables/tracked-wallets.ts'
 
 /**
- * A stored history: so many swaps of each of some wallets, over `TOKENS` tokens each, three buys to
- * two sells. The database generates it.
+ * A history that the database generates: `eventsPerWallet` swaps of each wallet, over `TOKENS`
+ * tokens, with three buys to two sells.
  */
 export interface StoredHistory {
   readonly wallets: number

@@ -9,8 +9,8 @@ import { createWorkload } from './workload.ts'
 const WALLETS_AT_ONCE = 100
 
 /**
- * Resident memory of this process in bytes, with the books of so many wallets with so many
- * positions each: two lots a position, the older partly sold. Nothing is stored.
+ * Resident memory of this process in bytes, with the books of `wallets` wallets in memory. Each
+ * wallet has `positions` positions of two lots, the older partly sold. Nothing is stored.
  */
 export async function residentWith(wallets: number, positions: number): Promise<number> {
   const { mintOf } = createWorkload({ wallets, tokensPerWallet: positions })

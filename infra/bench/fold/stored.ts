@@ -10,7 +10,7 @@ import { createWorkload } from './workload.ts'
 /** Events of one slot: enough that a flush of a late worker holds few slots. */
 const PER_SLOT = 250
 
-/** How fast events were stored. */
+/** Rate at which events were stored. */
 export interface Pace {
   readonly events: number
   readonly seconds: number

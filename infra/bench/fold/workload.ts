@@ -46,7 +46,7 @@ export function createWorkload({ wallets, tokensPerWallet }: Workload) {
   }
 
   /**
-   * A sealed slot with so many events, each in its own transaction with its balance record (rule
+   * A sealed slot with `events` events, each in its own transaction with its balance record (rule
    * B14).
    */
   function slotOf(slot: number, events: number): SlotRecords {

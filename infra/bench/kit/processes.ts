@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 
 /**
- * Starts a process of its own that runs a bench with these words and flags. Resolves with its first
+ * Starts a separate process that runs a bench with these words and flags. Resolves with its first
  * message; the process ends when it is disconnected.
  */
 export async function forkBench<T>(args: readonly string[], execArgv: readonly string[] = []) {

@@ -62,7 +62,7 @@ function createSipHash(seed: bigint): (input: Buffer) => { low: number; high: nu
   }
 }
 
-/** The initial state v0 to v3, as low and high halves. */
+/** Initial state v0 to v3 of SipHash, each as its low and high 32 bits. */
 const INITIAL = [
   ...[0x70736575, 0x736f6d65, 0x6e646f6d, 0x646f7261],
   ...[0x6e657261, 0x6c796765, 0x79746573, 0x74656462],

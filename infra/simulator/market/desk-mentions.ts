@@ -10,12 +10,12 @@ import type { SlotOrder } from './slot-order.ts'
 export interface DeskMentions {
   /**
    * Transactions of a desk that name a key, in slots `from` down to `last`, newest first. Yields
-   * null now and then where it found nothing, so that the caller can give way to other work.
+   * null occasionally where it found nothing, so that the caller can give way to other work.
    */
   find(desk: Desk, keyId: string, from: number, last: number): Generator<TransactionMention | null>
 }
 
-/** Episodes whose index of named keys is cached, at some hundred bytes a transaction. */
+/** Episodes whose index of named keys is cached, at some hundred bytes per transaction. */
 const CACHED_INDEXES = 8_000
 
 /** A transaction of an episode that names a key. */

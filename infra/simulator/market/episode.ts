@@ -19,7 +19,7 @@ import {
 import type { PoolBalances } from './venues/pool.ts'
 
 /**
- * A group of up to five tracked wallets that trade the same coins, and now and then with each
+ * A group of up to five tracked wallets that trade the same coins, and occasionally with each
  * other.
  */
 export interface Desk {
@@ -358,7 +358,7 @@ function sell(
   return swapOnVenue(scene, wallet, coin, 'sell', amount)
 }
 
-/** Sends a part of a holding to a wallet of the desk, or to a stranger. */
+/** Sends a part of a holding to a wallet of the desk, or to an untracked wallet. */
 function give(
   scene: MarketScene,
   wallet: Wallet,

@@ -35,7 +35,7 @@ function oldKey(key: Key): Key {
 export const wellKnown = memo((address: string): Key => oldKey(keyOfBytes(bs58.decode(address))))
 
 /**
- * The bytes of a key as a string of one character a byte: a map key that costs a tenth of base58.
+ * The bytes of a key as a string of one character per byte: a map key that costs a tenth of base58.
  */
 export function keyId(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')

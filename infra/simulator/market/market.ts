@@ -31,11 +31,11 @@ export interface Market {
   readonly signatures: Signatures
   /** The block of a slot that has one. */
   block(slot: number): Block
-  /** What the transactions of a slot mean for the tracked wallets. */
+  /** The records that a decoder must find in a slot. */
   truth(slot: number): SlotTruth
   /**
    * Transactions that name a key, in slots `from` down to `last`, newest first; includes slots
-   * without a block. Yields null now and then, so that the caller can give way to other work. Fast
+   * without a block. Yields null occasionally, so that the caller can give way to other work. Fast
    * for tracked wallets and their token accounts.
    */
   mentionsDown(keyId: string, from: number, last: number): Generator<TransactionMention | null>

@@ -12,7 +12,7 @@ export interface MarketAction {
   readonly intents: readonly Intent[]
 }
 
-/** What an action can use when it is performed. */
+/** Context of an action: everything it may use when it is performed. */
 export interface MarketScene {
   readonly universe: Universe
   readonly ledger: DeskLedger
@@ -22,7 +22,7 @@ export interface MarketScene {
   readonly random: Random
 }
 
-/** Some of Jito's tip accounts; a tip is no flow of a swap (rule B3). */
+/** Some of Jito's tip accounts; a tip is not a flow of a swap (rule B3). */
 const TIP_ACCOUNTS = [
   '96gYZGLnJYVFmbjzopPSU6QiEV5fGqZNyN9nmNhvrZU5',
   'HFqU5x63VTqvQss8hp11i4wVV8bD44PvwucfZ2bU7gRe',

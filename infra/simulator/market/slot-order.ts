@@ -6,7 +6,7 @@ import type { MarketAction } from './scene.ts'
 
 /**
  * Who makes a transaction, as a number: `desk.index * scales + scale.index`, or `-1 - n` for the
- * n-th stranger of the slot.
+ * n-th untracked wallet of the slot.
  */
 export type MakerCode = number
 
@@ -17,13 +17,13 @@ export interface SlotOrder {
   /** Indexes of a maker's transactions in a slot, in order. */
   indexesOf(slot: number, code: MakerCode): number[]
   codeOf(desk: Desk, scale: Scale): MakerCode
-  /** The desk of a maker; undefined for a stranger. */
+  /** The desk of a maker; undefined for an untracked wallet. */
   deskOf(code: MakerCode): Desk | undefined
-  /** What a desk does in a slot on one scale, in order. */
+  /** Actions of a desk in a slot on one scale, in order. */
   actionsOf(code: MakerCode, slot: number): readonly MarketAction[]
 }
 
-/** Slots whose order is cached, at two bytes a transaction. */
+/** Slots whose order is cached, at two bytes per transaction. */
 const CACHED_ORDERS = 200_000
 /**
  * Episodes whose number of transactions by slot is cached. Without it, the order of one slot would

@@ -17,9 +17,11 @@ export type Balances = Map<string, bigint>
 
 /** A transaction at its index in a slot. */
 export interface PlacedAction {
-  /** The desk that makes it; undefined for a stranger. */
+  /** The desk that makes it; undefined for an untracked wallet. */
   readonly desk: Desk | undefined
-  /** Creates the action. That of a stranger is made only on demand: most callers skip it. */
+  /**
+   * Creates the action. That of an untracked wallet is made only on demand: most callers skip it.
+   */
   action(): MarketAction
 }
 
@@ -30,13 +32,13 @@ export interface PlacedSlot {
   readonly balances: Balances
 }
 
-/** What the transactions of a market are made of. */
+/** Parts from which the transactions of a market are created. */
 interface Sources {
   readonly scales: readonly Scale[]
   readonly episodes: Episodes
   readonly order: SlotOrder
   readonly signatures: Signatures
-  /** The n-th stranger's action in a slot. */
+  /** The action of the n-th untracked wallet in a slot. */
   strangerOf(slot: number, n: number): MarketAction
   blockhashOf(slot: number): Buffer
 }

@@ -42,7 +42,7 @@ import {
 import { type PlannedSwap, recordSwap, type SwapFill } from './venues/pool.ts'
 import { VENUES } from './venues/registry.ts'
 
-/** Fee of a trading terminal beside a swap against SOL: 1% (rule B13a). */
+/** Fee that a trading terminal charges for a swap against SOL: 1% (rule B13a). */
 const TERMINAL_FEE_PERCENT = 1n
 const TERMINAL = wellKnown('9yMwSPk9mrXSN7yDHUuZurAh1sjbJsfpUqjZ7SvVtdco')
 const JUPITER = wellKnown('JUP6LkbZbjS1jKKwapdHNy74zcZ3tLUZoi5QNyVTaV4')
@@ -98,7 +98,7 @@ function isAll(scene: MarketScene, account: Key, side: Side, amount: bigint): bo
 }
 
 /**
- * Adds a terminal's fee (beside swaps against SOL) and a tip, now and then. Returns the fee in
+ * Occasionally adds a terminal's fee (for swaps against SOL) and a tip. Returns the fee in
  * lamports.
  */
 function takeFees(

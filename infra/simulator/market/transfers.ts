@@ -22,8 +22,8 @@ import type { Intent } from './truth.ts'
 import type { Wallet } from './universe.ts'
 
 /**
- * Sends SOL to a stranger, or receives it from one. There is no compute budget, so that the fee is
- * 5,000 lamports.
+ * Sends SOL to an untracked wallet, or receives it from one. There is no compute budget, so that
+ * the fee is 5,000 lamports.
  */
 export function moveSol(
   scene: MarketScene,
@@ -60,8 +60,8 @@ export function handSol(
 }
 
 /**
- * Receives a token from a stranger. The transaction names only the token accounts when the wallet's
- * account already exists.
+ * Receives a token from an untracked wallet. The transaction names only the token accounts when the
+ * wallet's account already exists.
  */
 export function receiveToken(
   scene: MarketScene,
@@ -84,8 +84,8 @@ export function receiveToken(
 }
 
 /**
- * Sends a token to a stranger or to another tracked wallet. If nothing is left, it closes the
- * account, unless that account must stay.
+ * Sends a token to a tracked or an untracked wallet. If nothing is left, it closes the account,
+ * unless that account must stay.
  */
 export function sendToken(
   scene: MarketScene,
@@ -128,7 +128,7 @@ export function closeHolding(scene: MarketScene, wallet: Wallet, account: Key): 
   return { draft: finishTransaction(tx, scene), intents: [] }
 }
 
-/** Wraps SOL and keeps it wrapped, which is no event (rule B3). */
+/** Wraps SOL and keeps it wrapped, which is not an event (rule B3). */
 export function wrapSol(scene: MarketScene, wallet: Wallet, lamports: bigint): MarketAction {
   const tx = beginTransaction(scene, wallet.key)
   createAssociatedAccount(tx, wallet.key, wallet.key, WSOL_TOKEN)

@@ -5,8 +5,8 @@ type Place = 'slot' | 'txIndex' | 'eventIndex' | 'blockTime' | 'signature'
 type WithoutPlace<E> = E extends WalletEvent ? Omit<E, Place> : never
 
 /**
- * What a transaction is meant to do for one wallet: an event without its place. The maker of the
- * transaction writes it down; it is never read back from the transaction. Wallet 0 is a stranger.
+ * The intended effect of a transaction on one wallet: an event without its place. It is recorded
+ * when the transaction is created, never decoded from it. Wallet 0 is an untracked wallet.
  * Quantities and names follow rules B5 to B13a.
  */
 export type Intent = WithoutPlace<WalletEvent>

@@ -51,7 +51,10 @@ export interface Coin {
    * base.
    */
   readonly life: CoinLife | null
-  /** Keys of accounts of the coin or its pool, by name; always the same. */
+  /**
+   * Returns the key of a named account of the coin or its pool. The same name always gives the same
+   * key.
+   */
   key(name: string): Key
 }
 
@@ -80,7 +83,7 @@ export interface Wallet {
   readonly key: Key
   /** Ed25519 seed, by which the wallet can sign. */
   readonly secret: Uint8Array
-  /** What the wallet holds between episodes. */
+  /** Balance of the wallet between episodes. */
   readonly baseLamports: bigint
   readonly baseUsdc: bigint
 }

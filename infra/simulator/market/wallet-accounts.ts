@@ -9,9 +9,9 @@ import { type Universe, USDC_TOKEN, usdcAccountOf, type Wallet } from './univers
 
 /** Accounts of tracked wallets, as a slot left them. */
 export interface WalletAccounts {
-  /** The system account of a wallet; null for an address that is no tracked wallet. */
+  /** The system account of a wallet; null for an address that is not a tracked wallet. */
   account(address: string, slot: number): AccountState | null
-  /** Token accounts of a wallet, USDC first; empty for an address that is no tracked wallet. */
+  /** Token accounts of a wallet, USDC first; empty for an address that is not a tracked wallet. */
   tokenAccounts(owner: string, slot: number): readonly OwnedTokenAccount[]
 }
 

@@ -58,7 +58,7 @@ class SentTransactions {
     return this.in(slot).find((info) => info.index === String(index))
   }
 
-  /** Those that name a key, in slots `from` down to `last`, newest first. */
+  /** The sent transactions that name a key, in slots `from` down to `last`, newest first. */
   *mentionsDown(id: string, from: number, last: number): Generator<TransactionMention> {
     for (const slot of [...this.#bySlot.keys()].sort((a, b) => b - a)) {
       if (slot > from || slot < last) continue

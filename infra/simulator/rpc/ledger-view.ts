@@ -82,7 +82,7 @@ export class LedgerView {
     return found
   }
 
-  /** Where a transaction is, by its signature; null when it is outside the window. */
+  /** Position of a transaction by its signature; null when it is outside the window. */
   find(signature: Uint8Array): { readonly slot: number; readonly index: number } | null {
     const place = this.chain.find(signature)
     const isKept =

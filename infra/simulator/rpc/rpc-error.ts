@@ -1,4 +1,4 @@
-/** An error that RPC answers with its code. */
+/** An error that RPC returns, with its code. */
 export class RpcError extends Error {
   readonly code: number
   readonly data: unknown

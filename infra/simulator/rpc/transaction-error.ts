@@ -63,7 +63,10 @@ export function encodeTransactionError(error: TransactionErrorJson): Buffer {
   return Buffer.concat([u32(variant), Buffer.of(index)])
 }
 
-/** The reverse of `encodeTransactionError`. Throws a RangeError for bytes that are no error. */
+/**
+ * The reverse of `encodeTransactionError`. Throws a RangeError for bytes that are not an encoded
+ * error.
+ */
 export function decodeTransactionError(bytes: Uint8Array): TransactionErrorJson {
   const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const name = TRANSACTION_ERRORS[view.readUInt32LE(0)]

@@ -2,7 +2,7 @@ import type { SubscribeUpdateTransactionInfo } from '@triton-one/yellowstone-grp
 import { encodeBase58 } from '../../../pipeline/domain/base58.ts'
 import { decodeTransactionError, type TransactionErrorJson } from './transaction-error.ts'
 
-/** A transaction as RPC answers it with encoding `json`, within `getBlock`. */
+/** A transaction as RPC returns it in encoding `json`, within `getBlock`. */
 export interface TransactionJson {
   readonly version: 'legacy' | 0
   readonly transaction: {
@@ -85,7 +85,7 @@ interface RewardJson {
 
 type Meta = NonNullable<SubscribeUpdateTransactionInfo['meta']>
 
-/** Converts a transaction to the JSON that RPC answers with encoding `json`. */
+/** Converts a transaction to the JSON that RPC returns in encoding `json`. */
 export function jsonFromInfo(info: SubscribeUpdateTransactionInfo): TransactionJson {
   const transaction = info.transaction!
   const message = transaction.message!

@@ -116,7 +116,7 @@ export async function createPayer(
   return payer
 }
 
-/** Rent-exempt minimum of an account of so many bytes, in lamports. */
+/** Rent-exempt minimum of an account of `space` bytes, in lamports. */
 export function rentOf(space: number): number {
   return (space + 128) * 6960
 }

@@ -26,7 +26,7 @@ export interface PaymentPath {
   ): Promise<{ readonly customer: Payer; readonly arrived: readonly bigint[] }>
 }
 
-/** Where payments are tested. */
+/** Environment in which payments are tested. */
 export interface PaymentStage {
   readonly simulator: Simulator
   /** The payment address of credits, and its associated account, which is open. */

@@ -2,9 +2,9 @@ import { address } from '../../domain/address.ts'
 import type { Program } from '../program.ts'
 
 /**
- * Lending, staking, vaults and NFT markets. They give a receipt for a deposit, which is no trade,
- * so balance changes from their instructions alone make no `delta_only` swap (rule B10 and section
- * H).
+ * Lending, staking, vaults and NFT markets. They give a receipt for a deposit, which is not a
+ * trade, so balance changes from their instructions alone make no `delta_only` swap (rule B10 and
+ * section H).
  */
 export const notTrading: readonly Program[] = [
   ['kamino_lend', 'KLend2g3cP87fffoy8q1mQqGKjrxjC8boSyAYavgmjD'],

@@ -15,7 +15,8 @@ export const orcaWhirlpool: Program = {
   poolOf: poolReader([
     { prefixes: [anchorDiscriminator('swap')], pool: 2, vaults: [4, 6] },
     { prefixes: [anchorDiscriminator('swap_v2')], pool: 4, vaults: [8, 10] },
-    // A two-hop swap has one layout per pool. The coin between the hops is no base of the wallet.
+    // A two-hop swap has one layout per pool. The coin between the hops is not a base of the
+    // wallet.
     { prefixes: [anchorDiscriminator('two_hop_swap')], pool: 2, vaults: [5, 7] },
     { prefixes: [anchorDiscriminator('two_hop_swap')], pool: 3, vaults: [9, 11] },
     { prefixes: [anchorDiscriminator('two_hop_swap_v2')], pool: 0, vaults: [9, 10] },

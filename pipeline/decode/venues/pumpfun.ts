@@ -123,7 +123,10 @@ const CREATOR_FEE = 225
 const FEES_END = 233
 const IX_NAME = 266
 
-/** What the seller received: the curve's price less fees. Null for events without fee fields. */
+/**
+ * Lamports that the seller received: the curve's price less fees. Null for events without fee
+ * fields.
+ */
 function proceeds(event: Uint8Array): bigint | null {
   if (event.length < FEES_END) return null
   const net =

@@ -7,7 +7,7 @@ export type Pair<T> = readonly [first: T, second: T]
 export interface DecodedPool {
   readonly mints: Pair<Address>
   /**
-   * Where the reserves are.
+   * Location of the reserves.
    * - `vaults`: in two token accounts. `owed` is the part of their balances that is not the pool's,
    *   such as fees of the protocol.
    * - `account`: the pool's account states them.

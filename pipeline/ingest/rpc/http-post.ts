@@ -10,7 +10,7 @@ export interface HttpResponse {
   readonly body: string
 }
 
-/** Posts JSON to one URL over kept-alive connections. */
+/** Posts JSON to one URL over keep-alive connections. */
 export interface HttpPost {
   /**
    * Rejects when the response is not complete within `timeoutMs`, when it is too large, and after

@@ -29,7 +29,7 @@ export async function retryUntilStopped<T>(
 
 const RETRY_PAUSE_MS = 1000
 
-/** Pauses. Rejects with `StoppedError` as soon as `stop` is aborted. */
+/** Resolves after `ms`. Rejects with `StoppedError` as soon as `stop` is aborted. */
 export async function pauseUnlessStopped(ms: number, stop: AbortSignal): Promise<void> {
   await pause(ms, stop)
   if (stop.aborted) throw new StoppedError()

@@ -111,8 +111,8 @@ export function readInteger(value: unknown, method: string): number {
 }
 
 /**
- * What `request` resolves with, or why the server has no block. `absent`: the chain has no such
- * block, or this server deleted it. `not_yet`: the block may come later.
+ * Returns the result of `request`, or the reason why the server has no block. `absent`: the chain
+ * has no such block, or this server deleted it. `not_yet`: the block may come later.
  */
 export async function blockOrMissing<T>(
   request: () => Promise<T>,

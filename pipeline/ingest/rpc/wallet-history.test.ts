@@ -88,9 +88,7 @@ const scenes: fc.Arbitrary<Scene> = fc
     return { ...rest, chain, closed: new Set(closed) }
   })
 
-/**
- * Walks at most `chunks` chunks. Returns them with the position and the token accounts of the walk.
- */
+/** Reads at most `chunks` chunks. Returns them with the final position and token accounts. */
 async function walk(
   { chain, lengths, closed, ...options }: Scene,
   chunks: number,
@@ -121,7 +119,7 @@ async function walk(
   return { walked, position: history.position, accounts: history.accounts }
 }
 
-/** Indexes in the chain of the transactions that a walk must return. */
+/** Indexes in the chain of the transactions that the history must return. */
 function due({ chain, range }: Scene): number[] {
   return chain.flatMap(({ slot, failed, names }, at) =>
     slot >= (range.fromSlot ?? 0) && (names.includes(0) || !failed) ? [at] : [],

@@ -2,9 +2,7 @@ import type { Address } from '../../domain/address.ts'
 import type { HistoryPosition, HistoryRange } from '../../domain/history.ts'
 import type { HistoryRpc, SignatureInfo } from './solana-rpc.ts'
 
-/**
- * A walk over the transactions of a wallet and its token accounts, from the newest to the oldest.
- */
+/** Reads the transactions of a wallet and its token accounts, from the newest to the oldest. */
 export interface WalletHistory {
   /**
    * The next chunk: whole slots, newest slot first, each transaction once, all older than the
@@ -12,18 +10,19 @@ export interface WalletHistory {
    */
   next(): Promise<SignatureInfo[] | null>
   /**
-   * Adds token accounts that the last chunk names to the walk. Returns their transactions in the
-   * slots of that chunk that the chunk lacks. Those may name further accounts: call `follow` again
-   * until it returns nothing.
+   * Adds token accounts that the last chunk names. Returns their transactions in the slots of that
+   * chunk that the chunk lacks. Those may name further accounts: call `follow` again until it
+   * returns nothing.
    */
   follow(accounts: readonly Address[]): Promise<SignatureInfo[]>
   /** The checkpoint after the last chunk; null before the first. */
   readonly position: HistoryPosition | null
   /**
-   * Whether the walk is known to be complete. While this is false, `next` may still return null.
+   * Whether the history is known to be read completely. While this is false, `next` may still
+   * return null.
    */
   readonly isAtEnd: boolean
-  /** Token accounts of the walk. */
+  /** Token accounts whose transactions are read. */
   readonly accounts: ReadonlySet<Address>
 }
 

@@ -1,4 +1,4 @@
-/** What fork choice needs to know of a slot. `OpenSlot` has these fields and explains them. */
+/** The fields of a slot that fork choice uses. `OpenSlot` has these fields and explains them. */
 export interface SlotLink {
   readonly meta: { readonly parent: number } | null
   readonly confirmedAt: number | null

@@ -1,6 +1,6 @@
 import type { AccountUpdateEvent, FetchedBlock, PendingTransaction } from './sealer-events.ts'
 
-/** What is known of one slot before it is sealed. */
+/** State of one slot before it is sealed. */
 export interface OpenSlot<T, A> {
   /** From the block meta, which follows the last transaction of the slot. */
   meta: { readonly parent: number; readonly blockTime: number } | null

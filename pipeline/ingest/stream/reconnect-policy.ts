@@ -1,6 +1,6 @@
 import type { SessionEnd } from './stream-session.ts'
 
-/** How to ask this server for a stream, as its refusals have shown. */
+/** Settings of subscriptions to this server, adapted to its refusals. */
 export interface StreamSettings {
   /** False once the server said that it replays no slots. */
   readonly replays: boolean
@@ -12,7 +12,7 @@ export interface StreamSettings {
 }
 
 /**
- * What to do after a stream ended, before the next one opens with `settings`.
+ * Action after a stream ended, before the next one opens with `settings`.
  * - `reopen`: open it at once.
  * - `back_off`: pause first. `clear` drops all unsealed slots, to free memory.
  * - `catch_up`: first read over RPC the slots below `oldest`, the lowest slot that the server can

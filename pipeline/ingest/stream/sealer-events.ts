@@ -72,7 +72,7 @@ export type SealerEvent<T, A> =
   | { readonly kind: 'clear' }
   /** Drops the head: the gap is too long. The chain resumes with the stream's first whole slot. */
   | { readonly kind: 'jump' }
-  /** Time passed. */
+  /** A timer event, which lets waits expire. */
   | { readonly kind: 'tick' }
 
 /** A slot of the confirmed chain with all its transactions. */

@@ -7,7 +7,7 @@ import type { DropCounts } from './sealer-events.ts'
  * update would cost more than reading its envelope.
  */
 export interface StreamCounters {
-  /** Counts one update; null for bytes that are no update. */
+  /** Counts one update; null for bytes that are not an update. */
   received(envelope: UpdateEnvelope | null, bytes: number): void
   /** Adds what was counted since the last flush to the metrics. `dropped` holds totals. */
   flush(dropped: Readonly<DropCounts>): void

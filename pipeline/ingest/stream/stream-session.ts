@@ -28,7 +28,7 @@ export interface StreamSessionOptions {
   readonly request: SubscribeRequest
   readonly open: OpenUpdateStream
   readonly limits: SessionLimits
-  /** Called with each update and its bytes; `envelope` is null for bytes that are no update. */
+  /** Called with each update and its bytes; `envelope` is null for bytes that are not an update. */
   onUpdate(envelope: UpdateEnvelope | null, bytes: Uint8Array): void
 }
 

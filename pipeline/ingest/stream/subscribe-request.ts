@@ -2,7 +2,7 @@ import type { SubscribeRequest } from '@triton-one/yellowstone-grpc'
 import type { Address } from '../../domain/address.ts'
 import type { Wallets } from '../../domain/wallets.ts'
 
-/** What to subscribe to. */
+/** Contents of a subscription. */
 export interface ChainSubscription {
   readonly wallets: Wallets
   /** Payment addresses and their known token accounts (rule E5). */

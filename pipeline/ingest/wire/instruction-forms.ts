@@ -6,7 +6,7 @@ export type ParsedFields = Readonly<Record<string, unknown>>
 /** Compiles one part of the data; null when a field is missing or has a wrong type. */
 type Part = (fields: ParsedFields) => Uint8Array | null
 
-/** How an instruction is compiled from its named fields. */
+/** Rules to compile an instruction from its named fields. */
 export interface InstructionForm {
   /**
    * Field names in account order. `a|b`: the one that is present. `a?`: may be absent. `a~b`: `a`,

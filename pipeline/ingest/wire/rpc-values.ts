@@ -14,7 +14,7 @@ export class MalformedError extends Error {
   }
 }
 
-/** An object that is no array; undefined for every other value. */
+/** An object that is not an array; undefined for every other value. */
 export function record(value: unknown): Readonly<Record<string, unknown>> | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
   return value as Readonly<Record<string, unknown>> // an object that is no array has string keys

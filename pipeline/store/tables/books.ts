@@ -1,7 +1,7 @@
 import { inserter } from '../insert-rows.ts'
 import type { Store } from '../store.ts'
 
-// The tables that the fold derives beside `positions` and `wallet_metrics`. Of a key the highest
+// The tables that the fold derives, except `positions` and `wallet_metrics`. Of a key the highest
 // `version` counts; a tombstone removes it.
 
 /** Stores rows of `lots`. */

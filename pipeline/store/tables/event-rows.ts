@@ -52,7 +52,7 @@ export function newestVersions<R extends EventKeyRow & { readonly version: strin
   return [...newestBy(rows, rowKeyText).values()]
 }
 
-/** What an event does to its wallet. */
+/** Kinds of events. */
 type EventKind = 'buy' | 'sell' | 'token_in' | 'token_out' | 'sol_in' | 'sol_out'
 
 /** A stored event: its key, its block time in unix seconds, and `EVENT_COLUMNS`. */

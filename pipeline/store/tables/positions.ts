@@ -53,7 +53,7 @@ export interface HeldTokenRow {
   readonly bought_lamports: string
 }
 
-/** What a wallet did with a mint. Integers of 64 bits and more are decimal strings. */
+/** A wallet's trades of a mint, summed. Integers of 64 bits and more are decimal strings. */
 export interface TradedPositionRow extends Omit<PositionRow, 'mint' | 'decimals'> {
   readonly buys: string
   readonly sells: string

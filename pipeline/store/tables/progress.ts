@@ -44,7 +44,7 @@ export async function readStorageMarker(store: Store): Promise<SlotMarker | null
   }
 }
 
-/** What the API polls, in one query. */
+/** Storage position that the API polls in one query. */
 export interface StoragePositionRow {
   /** Slot of the storage marker, if `found` is `partitions`. */
   readonly lowest: string

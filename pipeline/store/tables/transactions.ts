@@ -2,7 +2,7 @@ import { type Address, addressBytes } from '../../domain/address.ts'
 import { batches } from '../../runtime/batches.ts'
 import type { Row, Store } from '../store.ts'
 
-/** Where a transaction is on the chain: `txIndex` is its index in the block. */
+/** Position of a transaction on the chain: `txIndex` is its index in the block. */
 export interface TransactionPlace {
   readonly slot: number
   readonly txIndex: number

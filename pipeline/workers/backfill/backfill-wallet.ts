@@ -4,7 +4,7 @@ import { refuseStopped } from './fetch-transaction.ts'
 import { PageFetcher, type PageFetcherDeps, type PageFetcherOptions } from './page-fetcher.ts'
 import { PageWriter, type PageWriterDeps } from './page-writer.ts'
 
-/** What every backfill of a process shares. */
+/** Dependencies that all backfills of a process share. */
 export interface BackfillDeps extends PageFetcherDeps, PageWriterDeps {}
 
 /** A backfill that has reached the end of its history. */

@@ -22,7 +22,7 @@ import { mapConcurrently } from './map-concurrently.ts'
 import { type BackfillJobDeps, runBackfillJob } from './run-backfill-job.ts'
 import { createSlotTimes } from './slot-times.ts'
 
-/** How backfills are set up. */
+/** Options of backfills. */
 export interface BackfillsOptions {
   readonly store: Store
   readonly log: EventLog
@@ -150,7 +150,7 @@ export function createBackfills(options: BackfillsOptions): Backfills {
   }
 }
 
-/** Runs the jobs of an operator's call, some wallets at a time. */
+/** Runs the jobs of an operator's call, a few wallets concurrently. */
 async function runAll(
   wallets: readonly number[],
   range: HistoryRange,

@@ -35,9 +35,12 @@ export interface RedecodeDeps {
 export interface RedecodeSummary {
   /** Transactions read from table `transactions`. */
   readonly transactions: number
-  /** Of these, left as they were: without bytes, unreadable, or with a mint of unknown decimals. */
+  /**
+   * Number of transactions left unchanged: without bytes, unreadable, or with a mint of unknown
+   * decimals.
+   */
   readonly passedBy: number
-  /** Of these, transactions whose rows differ now. */
+  /** Number of transactions whose rows changed. */
   readonly changed: number
   /** Rows of swaps, transfers and SOL transfers written. */
   readonly events: Readonly<Record<RowChange['kind'], number>>

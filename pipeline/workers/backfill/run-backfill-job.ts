@@ -6,7 +6,7 @@ import { waitUntilFolded } from '../fold/refold.ts'
 import { type BackfillDeps, backfillWallet } from './backfill-wallet.ts'
 import type { SlotTimes } from './slot-times.ts'
 
-/** What a job needs besides what fetching needs. */
+/** Dependencies of a backfill job. */
 export interface BackfillJobDeps extends BackfillDeps {
   readonly coverage: WalletCoverage
   readonly slotTimes: SlotTimes

@@ -15,7 +15,7 @@ export interface DepositAccount {
 interface Followed extends DepositAccount {
   /** A payment address or an associated token account of one: where people pay. */
   readonly isUsual: boolean
-  /** What it held when it was last listed, in raw units; null before that. */
+  /** Balance in raw units when the account was last listed; null before that. */
   amount: bigint | null
   /** The newest slot by which it may have received something. */
   touchedAt: number

@@ -2,14 +2,14 @@ import type { Address } from '../../domain/address.ts'
 import { ServiceError } from '../../domain/service-error.ts'
 import type { HistoryRpc, SignatureInfo, SolanaRpc } from '../../ingest/rpc/solana-rpc.ts'
 
-/** How far the finalized history of an account was read: up to `slot`, included. */
+/** Position up to which the finalized history of an account was read, `slot` included. */
 export interface DepositPosition {
   readonly slot: number
   /** The newest transaction of the account up to `slot`; empty when there is none. */
   readonly signature: string
 }
 
-/** What was read of an account's history. */
+/** The part of an account's history that was read. */
 export interface AccountHistory {
   readonly position: DepositPosition
   /** Signatures beyond the position that were processed. */

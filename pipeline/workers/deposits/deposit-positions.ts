@@ -11,7 +11,7 @@ const MOST_READ = 1000
  */
 const STORED_EVERY_SLOTS = 1500
 
-/** How far the history of an account was read. */
+/** Position up to which the history of an account was read. */
 export interface AccountPosition {
   readonly account: Address
   readonly purpose: Purpose

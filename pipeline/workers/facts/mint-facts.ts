@@ -133,8 +133,8 @@ class MintFetcher {
     } catch (error) {
       if (!(error instanceof ServiceError) || error.code === 'closed') throw error
       if (!error.retriable) {
-        // Some servers accept fewer accounts a call. A mint that one refuses must not block the
-        // rest.
+        // Some servers accept fewer accounts per call. A mint that a server rejects must not block
+        // others.
         this.#batchSize = Math.max(1, this.#batchSize >> 1)
         this.#queue.postpone(batch)
       }

@@ -11,9 +11,9 @@ import type { DeferredRefolds } from './deferred-refolds.ts'
 import { foldAllEvents, foldBalancesBeyond, foldEventsBeyond } from './fold-stored-events.ts'
 import { type CachedWallet, countRecords, type WalletCache } from './wallet-cache.ts'
 
-/** What has to be done for the wallets of a flush. Made before anything of the flush is stored. */
+/** The work for the wallets of a flush. It is planned before any record of the flush is stored. */
 export interface FoldPlan {
-  /** What is stored of wallets that are not in memory. */
+  /** Stored books of wallets that are not in memory. */
   readonly books: ReadonlyMap<number, StoredBooks>
   /** Wallets to be folded from their first event, and the revision that they get. */
   readonly refolds: Map<number, number>

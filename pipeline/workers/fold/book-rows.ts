@@ -109,8 +109,8 @@ function servedColumns(served: TradeSums): Row {
 }
 
 /**
- * With `PRIVACY_SALT` the served `computed_at` is a multiple of this: the second tells when the
- * wallet last moved.
+ * With `PRIVACY_SALT`, `computed_at` is served as a multiple of this. The exact second would reveal
+ * when the wallet last traded.
  */
 const SALTED_CLOCK_SECONDS = 60
 

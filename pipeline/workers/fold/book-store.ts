@@ -12,7 +12,7 @@ import {
 import { START_PLACE } from '../../store/tables/wallet-events.ts'
 import { type MetricsPlaceRow, readMetricsPlaces } from '../../store/tables/wallet-metrics.ts'
 
-/** What storage says of a wallet's books, before anything is folded. */
+/** Stored state of a wallet's books, before the fold continues. */
 export interface StoredBooks {
   /** Newest snapshot; null when there is none or this process cannot read it. */
   readonly snapshot: WalletState | null

@@ -1,8 +1,9 @@
 /** A refold is due this long after the first late event that the books do not include. */
 const DELAY_MS = 2000
 /**
- * Added to the delay for each record folded so far. At 50,000 events per second a refold then takes
- * about a twentieth of the time, so a long backfill costs a few refolds, not one for each page.
+ * Added to the delay for each record folded so far. At 50,000 events per second, a refold then
+ * takes about a twentieth of the time, so a long backfill costs a few refolds, not one for each
+ * page.
  */
 const DELAY_MS_PER_RECORD = 0.4
 

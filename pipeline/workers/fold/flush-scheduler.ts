@@ -15,7 +15,7 @@ export interface FlushScheduler {
   drain(): Promise<void>
 }
 
-/** How flushes are scheduled. */
+/** Options of the flush scheduler. */
 export interface FlushSchedulerOptions {
   /** Stores the batches. A rejection reaches every one of them. */
   readonly flush: (batches: readonly LogBatch[]) => Promise<void>

@@ -10,7 +10,9 @@ export interface FoldStatus {
   readonly blockTime: number | null
 }
 
-/** How far each partition is stored: table `progress`, and what this process added to it. */
+/**
+ * Storage progress of each partition: table `progress`, and the markers that this process added.
+ */
 export class FoldProgress {
   readonly #store: Store
   readonly #log: EventLog
@@ -47,7 +49,7 @@ export class FoldProgress {
     this.#stored = passed
   }
 
-  /** Drops what is in memory. Other processes may have stored more since. */
+  /** Clears the cached progress, because other processes may have stored newer progress. */
   forget(): void {
     this.#newest.clear()
     this.#stored = null

@@ -278,7 +278,7 @@ async function run(
     /** A small one packs and evicts states all the time. */
     cache?: WalletCache
     salt?: string
-    /** Runs beside the worker once everything is stored. */
+    /** Runs while the worker is still running, once everything is stored. */
     afterwards?: (
       fold: RunningBooks,
       log: EventLog,
@@ -686,7 +686,7 @@ test.serial('a refolded wallet has byte-identical rows (K4)', async (t) => {
           t.deepEqual(await readRefoldProgress(store, targets), { begun: WALLETS, done: WALLETS })
           t.deepEqual(await dump(store), before)
 
-          // Requested twice, it has no further effect.
+          // Requesting the same refolds again has no effect.
           const rows = await countDerived(store)
           await log.appendRefolds([...targets].map(([wallet, revision]) => ({ wallet, revision })))
           await log.appendSlot({ marker: { ...lastMarker(chain), slot: 2e9 }, records: [] })

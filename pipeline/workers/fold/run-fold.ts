@@ -8,7 +8,9 @@ import { type Flush, joinBatches } from './flush.ts'
 import { createFlushScheduler } from './flush-scheduler.ts'
 import { FoldProgress, type FoldStatus } from './fold-progress.ts'
 
-/** What one flush does. `runFold` does the rest: reading, joining, progress, commits. */
+/**
+ * Handles the batches of one flush. `runFold` does the rest: reading, joining, progress, commits.
+ */
 export interface FoldWorker {
   /** Name of its consumer group, and its key in table `progress`. */
   readonly name: string

@@ -13,7 +13,7 @@ import { type DecodedTable, decodedRow, lateRow, recordRow } from './event-rows.
 import type { LoggedRecord } from './flush.ts'
 import type { WalletAdditions, WalletBooks } from './wallet-books.ts'
 
-/** What `storeRecords` stores. */
+/** Records that `storeRecords` stores. */
 export interface RecordsToStore {
   readonly records: readonly LoggedRecord[]
   readonly refolds: readonly RefoldRequest[]
@@ -72,9 +72,7 @@ async function storeEvents(
   )
 }
 
-/**
- * Records by key. The first of two equal ones counts, as it does for everyone who follows the log.
- */
+/** Records by key. The first record with a key wins, as for every consumer of the log. */
 async function uniqueRecords(records: readonly LoggedRecord[]): Promise<Map<string, LoggedRecord>> {
   const unique = new Map<string, LoggedRecord>()
   const loopYield = new EventLoopYield()

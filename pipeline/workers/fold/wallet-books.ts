@@ -25,7 +25,7 @@ const SNAPSHOT_EVERY_PER_TOKEN = 4
 /** Wallets refolded together; bounds memory. */
 const WALLETS_PER_REFOLD = 64
 
-/** What a flush adds to one wallet: records that were not stored before. */
+/** Records that a flush adds to one wallet: those that were not stored before. */
 export interface WalletAdditions {
   /** In event-key order. */
   readonly events: readonly WalletEvent[]

@@ -17,7 +17,7 @@ import type { DepositIndex } from '../deposits/deposits.ts'
 import { OutputAppender } from './append-output.ts'
 import { createAppendWindow } from './append-window.ts'
 
-/** Where ingest gets its data. */
+/** Data sources of ingest. */
 export interface IngestConfig {
   /** `YELLOWSTONE_ENDPOINT`, `YELLOWSTONE_X_TOKEN`. */
   readonly endpoint: string

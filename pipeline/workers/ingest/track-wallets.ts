@@ -4,7 +4,7 @@ import { hasTable } from '../../store/migrate.ts'
 import type { Store } from '../../store/store.ts'
 import { addTrackedWallets, readTrackedWallets } from '../../store/tables/tracked-wallets.ts'
 
-/** How `trackWallets` adds wallets. */
+/** Options of `trackWallets`. */
 export interface TrackOptions {
   /** The line of each address in the file, for error messages. */
   readonly lines?: readonly number[]

@@ -63,8 +63,8 @@ export class TickWorker {
       const startedAt = performance.now()
       const next = engine.at + TICK_SECONDS
       const isLive = next === reach.tick
-      // At the newest tick pools have live states. At the first one, states of the process before
-      // end.
+      // The newest tick records the live pool states. The first tick ends those of the previous
+      // process.
       if (isLive || this.#isFirst) await this.#recorder.record(next, this.#watchedPools())
       this.#isFirst = false
       const end = isLive

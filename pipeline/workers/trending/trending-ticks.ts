@@ -6,7 +6,7 @@ import { MOST_EARLIER_SECONDS } from '../../trending/trending-event.ts'
 import { TICK_SECONDS, type WatchedToken } from '../../trending/watched-token.ts'
 import { TrendingSource } from './trending-source.ts'
 
-/** How the watchlist is computed. */
+/** Configuration of the watchlist computation. */
 export interface TrendingConfig {
   /** `PRIVACY_SALT` (rule I2). */
   readonly salt: string | null
@@ -37,7 +37,7 @@ export async function openEngine(
   return { engine, source }
 }
 
-/** How far storage is. */
+/** Position of storage. */
 export interface StorageReach {
   /** Everything up to this slot is stored. */
   readonly slot: number

@@ -6,7 +6,7 @@ import type { WatchedToken, WatchlistChange } from '../../trending/watched-token
  * because something that arrived late changed the outcome.
  */
 export class UnfinishedChanges {
-  /** By tick and mint. */
+  /** Changes by tick and mint. */
   readonly #changes: Map<string, WatchlistChange>
 
   constructor(changes: readonly WatchlistChange[]) {

@@ -7,7 +7,7 @@ export interface ChartSeries {
   readonly values: readonly (number | null)[]
   /** Formats a value for the axis and the legend. */
   readonly text: (value: number) => string
-  /** Has a scale of its own, at the right. */
+  /** The series has a separate scale on the right. */
   readonly isRight?: boolean
   /** Dashed lines tell series apart without colour. */
   readonly isDashed?: boolean

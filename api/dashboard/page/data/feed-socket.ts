@@ -21,7 +21,7 @@ export interface SocketMessage {
   readonly balance_credits?: number
 }
 
-/** What to subscribe to, and the callbacks of the connection. */
+/** Subscription and callbacks of a feed connection. */
 export interface SocketOptions {
   readonly url: string
   /** An API key or a dashboard token. It is sent as a WebSocket subprotocol, never in the URL. */

@@ -8,7 +8,7 @@ import {
   type SocketState,
 } from './feed-socket.ts'
 
-/** Where a Pro page gets its data, and how responses and messages become its state. */
+/** Data source of a Pro page, and the functions that turn responses and messages into its state. */
 export interface LiveViewRules<State, Body> {
   /** Path of the REST response with the whole state. */
   readonly path: string
@@ -19,7 +19,7 @@ export interface LiveViewRules<State, Body> {
   readonly applyMessages: (state: State, messages: readonly SocketMessage[], now: number) => State
 }
 
-/** What a live view reports to its component. */
+/** Callbacks by which a live view informs its component. */
 export interface LiveViewListener<State> {
   onData(change: (before: State | null) => State | null): void
   onConnection(state: SocketState): void

@@ -4,7 +4,7 @@ import { trendLabel } from './watchlist.ts'
 
 /** A value and its change within the last hour, as a sign, a word and a percentage. */
 export function MomentumText(props: {
-  /** Leaves out the word, where space is short. */
+  /** Omits the word, for narrow columns. */
   readonly isShort?: boolean
   readonly value: FormattedNumber
   readonly unit?: string

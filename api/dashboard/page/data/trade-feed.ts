@@ -23,7 +23,7 @@ export const MAX_LISTED_TRADES = 500
 /** Prices in credits: a page of history, and a live trade. */
 export const FEED_PRICES = { history: 3, message: 1 } as const
 
-/** What the feed is doing. `idle`: not started. `paused`: stopped by the customer or the budget. */
+/** State of the feed. `idle`: not started. `paused`: stopped by the customer or the budget. */
 export type FeedPhase = { readonly kind: 'idle' } | { readonly kind: 'paused' } | SocketState
 
 /** The state of the live trades page. */

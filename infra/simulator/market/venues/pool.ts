@@ -41,7 +41,7 @@ export interface PlannedSwap {
   readonly accounts: readonly AccountMeta[]
   readonly data: Uint8Array
   readonly fill: SwapFill
-  /** Compute units beside those of called programs. */
+  /** Compute units without those of called programs. */
   readonly units: number
   /** The body of the instruction. */
   run(tx: TransactionBuilder): void

@@ -206,7 +206,7 @@ function lastAccounts(coin: Coin): AccountMeta[] {
   ]
 }
 
-/** The seven keys in both events. */
+/** The seven account keys that a buy event and a sell event both have. */
 function eventKeys({ coin, trader, base, quote }: SwapOrder): Key[] {
   const creator = coin.key('creator')
   return [coin.key('pool'), trader, base, quote, FEE_RECIPIENT, protocolAccount(), creator]
