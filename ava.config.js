@@ -12,6 +12,7 @@ function environment() {
   const folder = mkdtempSync(`${MEMORY}tests-`)
   chmodSync(folder, 0o711) // users of servers that tests start can enter it
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+  process.once('SIGTERM', () => process.exit(143)) // else the folder would stay in memory
   return { TMPDIR: folder }
 }
 

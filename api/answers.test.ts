@@ -24,7 +24,6 @@ test.before(async () => {
     'swaps',
     Array.from({ length: 30 }, (_, index) => aSwapRow(10 + index)),
   )
-  await markStored(store, 100)
   api = await startApi({
     ...store,
     query(sql, params) {
@@ -63,6 +62,14 @@ const PATHS = [
   ...['/wallets', '/wallets/W1/metrics', '/wallets/holdings', '/wallets/W1/holdings'],
   ...[`/tokens/${MINT}/swaps`, `/tokens/${MINT}/wallet-aggregates`, '/tokens/held', '/trades'],
 ]
+
+test.serial('an answer about a token from before the first slot is not cached', async (t) => {
+  const { key } = await api.customer(1000)
+  const countSwaps = async () => JSON.parse((await ask(`/tokens/${MINT}/swaps`, key)).text).count
+  t.is(await countSwaps(), 0)
+  await moveTo(100)
+  t.is(await countSwaps(), 30)
+})
 
 test.serial(
   'a client that has the answer gets 304, charged, until the storage marker moves',

@@ -24,6 +24,9 @@ const ALLOWED_NAMES: Readonly<Record<string, string>> = {
   encodeBase58: 'one function written twice: browsers get no modules of the server',
 }
 
+/** A module whose names say what they are only after a prefix, as in `t.address`. */
+const NAMESPACE = 'pipeline/records/value-types.ts'
+
 const TYPESCRIPT = /\.tsx?$/
 const EXPORT =
   /^export (?:async |abstract |declare )*(?:const|let|function\*?|class|interface|type|enum) (\w+)/
@@ -35,7 +38,8 @@ const EXPORT =
 function findSharedNames(lines: readonly Line[]): string[] {
   const placesByName = new Map<string, Map<string, string>>()
   for (const { path, place, text } of lines) {
-    const name = TYPESCRIPT.test(path) ? EXPORT.exec(text)?.[1] : undefined
+    if (!TYPESCRIPT.test(path) || path === NAMESPACE) continue
+    const name = EXPORT.exec(text)?.[1]
     if (name === undefined || name in ALLOWED_NAMES) continue
     const places = placesByName.get(name) ?? new Map<string, string>()
     placesByName.set(name, places.set(dirname(path), place))

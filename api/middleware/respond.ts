@@ -54,6 +54,8 @@ export function respond(
       return renderAnswer(await make(), stored)
     }
     if (mintOf === undefined && !isHot?.(input)) return now()
+    // Changes of mints are known only from the first marker on.
+    if (mintOf !== undefined && position.stored() === null) return now()
     reads.join(account, key)
     if (mintOf !== undefined) return byMint.get(mintOf(input), key, now)
     return byMarker.get(key, async (stored, before) => renderAnswer(await make(), stored, before))

@@ -146,7 +146,7 @@ test('a connection takes a limited number of messages and pings per minute; one 
   const rateLimited = {
     type: 'error',
     code: 'rate_limited',
-    message: 'A connection takes at most 3 messages a minute.',
+    message: 'A connection may send at most 3 messages a minute.',
   }
   for (const bearer of ['alice', 'dashboard:alice']) {
     const client = await service.connect(bearer)

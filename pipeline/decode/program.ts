@@ -3,7 +3,7 @@ import type { Address } from '../domain/address.ts'
 import type { Instruction } from '../domain/transaction.ts'
 import { startsWith } from './bytes.ts'
 
-/** Kinds of known programs, as the table of section H of the rules names them. */
+/** Kinds of known programs (section H of the rules). */
 export type ProgramKind = 'venue' | 'router' | 'order' | 'not_trading'
 
 /** A program that the decoder knows. Each has a file in `venues/`. */

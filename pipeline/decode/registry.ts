@@ -60,7 +60,7 @@ import { zerofi } from './venues/zerofi.ts'
 /** A program that the decoder knows: traded on, or infrastructure. */
 export type KnownProgram = Program | InfrastructureProgram
 
-/** Every program of the table in section H of the rules. `README.md` says how to add one. */
+/** Every known program: the table of section H of the rules. `README.md` says how to add one. */
 export const PROGRAMS: readonly Program[] = [
   pumpfun,
   pumpswap,

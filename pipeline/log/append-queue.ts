@@ -1,4 +1,4 @@
-/** An entry on its way to a partition. */
+/** An entry to append to a partition. */
 export interface OutgoingEntry {
   readonly partition: number
   /** The wallet's alias; null for a marker. */
@@ -7,17 +7,21 @@ export interface OutgoingEntry {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Takes what is to be appended, in the order of the calls. */
+/** Appends entries in the order of the calls. */
 export interface AppendQueue {
-  /** Resolves when all entries are acknowledged; entries of one call keep their order within a partition. */
+  /**
+   * Resolves when all entries are acknowledged. Entries of one call keep their order within a
+   * partition.
+   */
   append(entries: readonly OutgoingEntry[]): Promise<void>
-  /** Rejects what waits and whatever is appended from now on. What is being sent is not waited for. */
+  /** Rejects waiting entries, and every later append. Does not wait for the request in flight. */
   end(reason: Error): void
 }
 
 /**
- * Sends entries one request at a time: what is appended meanwhile goes together in the next, of at most `maxBytes` (a larger append goes in several).
- * So there is order without waiting, and one slow acknowledgement does not become many small requests. When `send` rejects, the queue ends.
+ * Sends entries with one request in flight. Appends that arrive meanwhile share the next request,
+ * of at most `maxBytes`; a larger append is split. This keeps the order, and one slow
+ * acknowledgement does not lead to many small requests. When `send` rejects, the queue ends.
  */
 export function createAppendQueue(
   send: (entries: readonly OutgoingEntry[]) => Promise<void>,
@@ -69,7 +73,9 @@ interface Waiting {
   reject(error: Error): void
 }
 
-/** Takes entries from the front, at least one; `whole` are the appends of which nothing is left. */
+/**
+ * Takes entries from the front, at least one. `whole`: the appends that are now taken completely.
+ */
 function takeRequest(waiting: Waiting[], maxBytes: number) {
   const entries: OutgoingEntry[] = []
   const whole: Waiting[] = []
@@ -86,5 +92,8 @@ function takeRequest(waiting: Waiting[], maxBytes: number) {
   return { entries, whole }
 }
 
-/** Upper bound of what Kafka adds to a value: key, headers, lengths, offset and time differences. */
+/**
+ * Upper bound of the bytes that Kafka adds to a value: key, headers, lengths, offset and time
+ * differences.
+ */
 const ENTRY_OVERHEAD = 96

@@ -4,8 +4,9 @@ import { pause } from '../runtime/pause.ts'
 import type { BatchHandler, LogBatch } from './log.ts'
 
 /**
- * Hands a batch to its handler until that resolves; pauses in between, doubling from `retryDelayMs` to 50 times that. Gives false when `signal`
- * ended it before: the batch is then not done.
+ * Delivers a batch to its handler until the handler resolves. The pause between attempts doubles
+ * from `retryDelayMs` to 50 times that. Returns false if `signal` ended the attempts: the batch is
+ * then not done.
  */
 export async function handOut(
   batch: LogBatch,

@@ -7,14 +7,14 @@ import type { Logger } from '../runtime/logger.ts'
 import { createKafkaLogger } from './kafka-logger.ts'
 import type { Topic } from './topics.ts'
 
-// What the rest of this room needs to name; nobody else imports the client's package.
+// Types for the rest of this room. No other file imports the package of the client.
 export type { Admin, Consumer as KafkaConsumer, EachBatchPayload, KafkaMessage } from 'kafkajs'
 export type KafkaClient = Kafka
 
-/** A few attempts within three seconds: who calls the client waits on, or gives up, by its own rules. */
+/** A few attempts within three seconds. Callers then retry or fail by their own rules. */
 const RETRY = { retries: 5, initialRetryTime: 50, maxRetryTime: 1000 }
 
-/** The Kafka client of this process; it connects when it is used. */
+/** Returns the Kafka client of this process. It connects when it is used. */
 export function createKafkaClient(config: KafkaConfig, logger: Logger): KafkaClient {
   return new Kafka({
     ...connectionOf(config),
@@ -37,8 +37,9 @@ function connectionOf({ brokers, ssl, sasl }: KafkaConfig) {
 }
 
 /**
- * The client's own socket with TCP_NODELAY: its long fetch waits unanswered on the connection that commits and heartbeats go over, and a request behind
- * an unacknowledged one would wait for the other side's delayed acknowledgement, 40 ms.
+ * The client's own socket with TCP_NODELAY. A long fetch waits unanswered on the connection that
+ * also carries commits and heartbeats. Without this option, a request behind an unacknowledged one
+ * waits up to 40 ms for the delayed acknowledgement of the broker.
  */
 const openSocket: ISocketFactory = ({ host, port, ssl, onConnect }) => {
   const socket = ssl
@@ -47,7 +48,7 @@ const openSocket: ISocketFactory = ({ host, port, ssl, onConnect }) => {
   return socket.setKeepAlive(true, 60_000).setNoDelay(true)
 }
 
-/** The client wants a literal mechanism beside each kind of credentials. */
+/** The client's types need a literal mechanism with each kind of credentials. */
 function saslOf({ mechanism, ...credentials }: NonNullable<KafkaConfig['sasl']>) {
   switch (mechanism) {
     case 'plain':
@@ -59,18 +60,25 @@ function saslOf({ mechanism, ...credentials }: NonNullable<KafkaConfig['sasl']>)
   }
 }
 
-/** An idempotent producer: what is sent again after a lost answer is on the log once. */
+/**
+ * Returns an idempotent producer: an entry that is sent again after a lost response is on the log
+ * once.
+ */
 export function createProducer(kafka: KafkaClient) {
   return kafka.producer({
     idempotent: true,
     maxInFlightRequests: 1,
     allowAutoTopicCreation: false,
-    createPartitioner: Partitioners.DefaultPartitioner, // never asked: every entry names its partition
+    // Not used: every entry names its partition.
+    createPartitioner: Partitioners.DefaultPartitioner,
     retry: RETRY,
   })
 }
 
-/** Makes the topic when it is missing, with up to three replicas; gives the number of partitions it has. */
+/**
+ * Creates the topic if it does not exist, with up to three replicas. Returns its number of
+ * partitions.
+ */
 export async function ensureTopic(kafka: KafkaClient, topic: Topic): Promise<number> {
   const admin = kafka.admin()
   await admin.connect()
@@ -99,8 +107,9 @@ export async function ensureTopic(kafka: KafkaClient, topic: Topic): Promise<num
 }
 
 /**
- * Asks again, for at most half a minute, while the server answers that it is not ready: a broker that just started loads its inner topics, and what was
- * just made is not known everywhere at once. A server that does not answer is not waited for.
+ * Retries for at most 30 seconds while the server answers that it is not ready. A broker that has
+ * just started loads its internal topics, and a new topic is not known everywhere at once. Does not
+ * wait for a server that does not answer.
  */
 export async function whileSettling<T>(ask: () => Promise<T>): Promise<T> {
   for (const deadline = Date.now() + SETTLING_MS; ; await delay(100)) {
@@ -114,7 +123,7 @@ export async function whileSettling<T>(ask: () => Promise<T>): Promise<T> {
 
 const SETTLING_MS = 30_000
 
-/** Whether the error is a broker's answer, and one that trying again may mend. */
+/** Whether the error is a response of a broker, and a retry may succeed. */
 function isNotReady(error: unknown): boolean {
   for (let at: unknown = error; at instanceof Error; at = at.cause)
     if ('type' in at && typeof at.type === 'string' && 'retriable' in at && at.retriable === true)
@@ -122,7 +131,10 @@ function isNotReady(error: unknown): boolean {
   return false
 }
 
-/** The shortest session, in milliseconds, that the brokers allow a group's member; their default when they do not tell. */
+/**
+ * Returns the shortest session of a group member that the brokers allow, in milliseconds; their
+ * default if they do not say.
+ */
 export async function readMinSessionTimeout(kafka: KafkaClient): Promise<number> {
   const admin = kafka.admin()
   const name = 'group.min.session.timeout.ms'
@@ -151,7 +163,7 @@ export async function readMinSessionTimeout(kafka: KafkaClient): Promise<number>
 const DEFAULT_MIN_SESSION_MS = 6000
 
 /**
- * Removes a group that has no members and no offsets. Where that fails, Kafka does it by itself within minutes
+ * Removes a group without members and offsets. If that fails, Kafka removes it within minutes
  * (`offsets.retention.check.interval.ms`).
  */
 export async function deleteGroup(kafka: KafkaClient, groupId: string): Promise<void> {
@@ -166,7 +178,10 @@ export async function deleteGroup(kafka: KafkaClient, groupId: string): Promise<
   }
 }
 
-/** Resolves when a Kafka answers and can coordinate groups (a new one makes its inner topics first). */
+/**
+ * Resolves when a Kafka answers and can coordinate groups. A new server creates its internal topics
+ * first.
+ */
 export async function probeKafka(config: KafkaConfig): Promise<void> {
   const kafka = new Kafka({ ...connectionOf(config), logLevel: logLevel.NOTHING })
   const admin = kafka.admin({ retry: { retries: 0 } })

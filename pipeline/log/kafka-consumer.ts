@@ -30,12 +30,13 @@ interface Deps {
 const HEARTBEAT_MS = 500
 const MIB = 1024 * 1024
 
-/** What tells a kept transaction without reading it: followers pass it by. */
+/** Headers of a kept transaction. Followers skip it without reading its value. */
 export const KEPT_HEADERS = { kind: 'kept' } as const
 
 /**
- * A consumer that keeps going: a client that crashed is replaced by a new one, which goes on at the committed offsets, or for a follower where it
- * was. `started` resolves when the first client has its partitions (or when it was closed before).
+ * A consumer that restarts: a client that crashed is replaced by a new one, which resumes at the
+ * committed offsets, or a follower at its own position. `started` resolves when the first client
+ * has its partitions, or when the consumer is closed before.
  */
 export class SupervisedConsumer implements Consumer {
   readonly started: Promise<void>
@@ -48,7 +49,9 @@ export class SupervisedConsumer implements Consumer {
   /** A follower's next offset by partition; kept here because it commits nothing. */
   readonly #positions = new Map<number, bigint>()
   #hasStarted: () => void = () => {}
-  /** A follower keeps its partitions for life: what it holds of them stays true over a new client. */
+  /**
+   * A follower keeps its partitions for life: its state for them stays valid with a new client.
+   */
   #isAssigned = false
 
   constructor(deps: Deps, options: ConsumeOptions, handler: BatchHandler) {
@@ -81,7 +84,7 @@ export class SupervisedConsumer implements Consumer {
         await this.#runClient()
         if (signal.aborted) break
       } catch (error) {
-        logger.warn({ reason: (error as Error).message }, 'consumer lost Kafka, starts anew')
+        logger.warn({ reason: (error as Error).message }, 'consumer lost Kafka, restarts')
       }
       metrics.consumerRestarts.inc()
       if (Date.now() - started > 30_000) pauseMs = 100
@@ -90,11 +93,12 @@ export class SupervisedConsumer implements Consumer {
     this.#hasStarted()
   }
 
-  /** One client's life: resolves when it was asked to close, rejects when it crashed. */
+  /** Runs one client. Resolves when the consumer is closed, rejects when the client crashes. */
   async #runClient(): Promise<void> {
     const { kafka, topic, sessionTimeoutMs, partitions } = this.#deps
     const isFollower = this.#options.mode === 'follow'
-    // A follower's group is its own, new each time: nobody waits for the session of a member that crashed, and without commits no group is left.
+    // Each client of a follower has a new group, so it does not wait for the session of a crashed
+    // member. Without commits no group remains.
     const group = this.#options.mode === 'follow' ? `follow-${randomUUID()}` : this.#options.group
     const groupId = groupIdOf(topic, group)
     const consumer = kafka.consumer({
@@ -103,7 +107,8 @@ export class SupervisedConsumer implements Consumer {
       rebalanceTimeout: Math.max(10_000, sessionTimeoutMs),
       heartbeatInterval: HEARTBEAT_MS,
       minBytes: 1,
-      // What one answer holds a worker that is behind stores with one insert a table, and each insert has a price of its own.
+      // A worker that is behind stores one response with one insert per table. Each insert has a
+      // fixed cost, so responses are large.
       maxBytes: isFollower ? 4 * MIB : 3 * MIB * partitions,
       maxBytesPerPartition: isFollower ? MIB : 3 * MIB,
       maxWaitTimeInMs: 500, // also how long closing waits for an idle fetch
@@ -192,7 +197,10 @@ export class SupervisedConsumer implements Consumer {
     }
   }
 
-  /** Reads a batch up to the first record of a newer format; `next` is the offset after what was read. Heartbeats go on meanwhile. */
+  /**
+   * Reads a batch up to the first entry of a newer format. `next` is the offset after the last
+   * entry read. Heartbeats continue meanwhile.
+   */
   async #read(partition: number, messages: readonly KafkaMessage[]) {
     const { logger, metrics } = this.#deps
     const isFollower = this.#options.mode === 'follow'
@@ -214,7 +222,7 @@ export class SupervisedConsumer implements Consumer {
         metrics.malformedRecords.inc({ reason: decoded.reason })
         logger.warn(
           { partition, offset: message.offset, reason: decoded.reason },
-          'malformed record passed by',
+          'malformed record skipped',
         )
       }
     }
@@ -239,10 +247,10 @@ export class SupervisedConsumer implements Consumer {
   }
 }
 
-/** An entry at its place. */
+/** Returns an entry with its offset. */
 function logRecord(offset: bigint, message: LogMessage): LogRecord {
   if (message.kind !== 'record') return { offset, ...message }
-  // Nearly all: every field by name, because an object made with a spread is several times slower.
+  // Nearly all entries. Each field by name, because a spread is several times slower.
   const { kind, record, late, decoderVersion = DECODER_VERSION } = message
   return { offset, kind, record, late, decoderVersion }
 }

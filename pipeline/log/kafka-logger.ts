@@ -1,6 +1,6 @@
 import type { Logger } from '../runtime/logger.ts'
 
-/** What the Kafka client logs. */
+/** An entry of the Kafka client's log. */
 interface ClientEntry {
   readonly namespace: string
   readonly level: number
@@ -11,8 +11,9 @@ interface ClientEntry {
 const CLIENT_ERROR = 1
 
 /**
- * Brings the Kafka client's lines to our logger. The client calls every failed attempt an error, also those that it repairs by itself: they are
- * warnings here, and the same one at most once in `quietMs`; everything else is debug.
+ * Sends the log of the Kafka client to our logger. The client logs every failed attempt as an
+ * error, also those that it retries. Here they are warnings, each at most once in `quietMs`;
+ * everything else is debug.
  */
 export function createKafkaLogger(logger: Logger, quietMs = 30_000, now = Date.now) {
   const lastSaid = new Map<string, number>()

@@ -1,6 +1,6 @@
 import type { Admin } from './kafka-client.ts'
 
-/** The next offset of each partition of a topic. */
+/** Returns the next offset of each partition of a topic. */
 export async function readEnds(admin: Admin, topic: string): Promise<ReadonlyMap<number, bigint>> {
   const offsets = await admin.fetchTopicOffsets(topic)
   return new Map(offsets.map(({ partition, high }) => [partition, BigInt(high)]))
@@ -9,9 +9,9 @@ export async function readEnds(admin: Admin, topic: string): Promise<ReadonlyMap
 /** Whether a consumer group has committed all of a topic below `ends`. */
 export async function hasCommitted(
   admin: Admin,
-  asked: { topic: string; group: string; ends: ReadonlyMap<number, bigint> },
+  of: { topic: string; group: string; ends: ReadonlyMap<number, bigint> },
 ): Promise<boolean> {
-  const { topic, group, ends } = asked
+  const { topic, group, ends } = of
   const [found] = await admin.fetchOffsets({ groupId: groupIdOf(topic, group), topics: [topic] })
   const committed = new Map(
     found?.partitions.map(({ partition, offset }) => [partition, BigInt(offset)]),
@@ -21,7 +21,7 @@ export async function hasCommitted(
   )
 }
 
-/** What Kafka knows a consumer group of this topic as; another topic's group of the same name is another one. */
+/** Returns the Kafka name of a consumer group. Groups of two topics never share a name. */
 export function groupIdOf(topic: string, group: string): string {
   return `${topic}.${group}`
 }

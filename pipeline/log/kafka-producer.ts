@@ -4,10 +4,12 @@ import { pause } from '../runtime/pause.ts'
 import type { OutgoingEntry } from './append-queue.ts'
 import { createProducer, type KafkaClient } from './kafka-client.ts'
 
+/** A producer that waits for a lost server. */
 export interface PatientProducer {
   /**
-   * Resolves when all entries are acknowledged by all in-sync replicas. Waits without end for a lost server; rejects with `closed` once closed, and
-   * with `internal` when Kafka refuses for good (no rights, entry too large).
+   * Resolves when all in-sync replicas have acknowledged all entries. Waits for a lost server
+   * without a limit. Rejects with `closed` once closed, and with `internal` if Kafka refuses for
+   * good (no rights, entry too large).
    */
   send(entries: readonly OutgoingEntry[]): Promise<void>
   close(): Promise<void>
@@ -72,7 +74,7 @@ async function connectProducer(kafka: KafkaClient) {
   }
 }
 
-/** Errors that no waiting mends. Source: Apache Kafka protocol guide, error codes. */
+/** Errors that a retry does not fix. Source: Apache Kafka protocol guide, error codes. */
 const REFUSALS = new Set([
   'TOPIC_AUTHORIZATION_FAILED',
   'CLUSTER_AUTHORIZATION_FAILED',
@@ -83,7 +85,7 @@ const REFUSALS = new Set([
   'UNSUPPORTED_FOR_MESSAGE_FORMAT',
 ])
 
-/** The name of such an error in a chain of causes. */
+/** Returns the name of such an error in a chain of causes. */
 function refusalIn(error: unknown): string | null {
   for (let at: unknown = error; at instanceof Error; at = at.cause) {
     const type = 'type' in at && typeof at.type === 'string' ? at.type : at.name

@@ -4,9 +4,10 @@ import { deleteGroup, type KafkaClient, type KafkaMessage } from './kafka-client
 import { decodeMessage } from './record.ts'
 
 /**
- * The newest marker present in every partition of a topic; null when one of them has none. Each partition is read from its end in steps that grow
- * fourfold until a marker is met, so that a long tail without markers costs one reading of that tail. Slots are appended in order and each
- * marker goes to every partition, so the lowest of the partitions' newest markers is in all of them. Rejects when the server is lost.
+ * Returns the newest marker that every partition of a topic has; null if one has none. Reads each
+ * partition from its end, in steps that grow fourfold, until it finds a marker: a long tail without
+ * markers is read once. Slots are appended in order with a marker on each partition, so the lowest
+ * of the newest markers is on all of them. Rejects when the server is lost.
  */
 export async function readCheckpoint(
   kafka: KafkaClient,
@@ -26,7 +27,7 @@ export async function readCheckpoint(
   )
 }
 
-/** A stretch of a partition that is being read: offsets `from` to `to` (exclusive). */
+/** Part of a partition to read: offsets `from` to `to` (exclusive). */
 interface Tail {
   readonly partition: number
   readonly low: bigint

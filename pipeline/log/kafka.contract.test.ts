@@ -91,7 +91,7 @@ test(`Kafka killed and started again while slots pass: nothing is lost, nothing 
   }
 })
 
-test(`entries that cannot be parsed are passed by and counted, those of a newer format stop their partition${why}`, async (t) => {
+test(`entries that cannot be parsed are skipped and counted, those of a newer format stop their partition${why}`, async (t) => {
   const prefix = aPrefix()
   const registry = createRegistry()
   const log = await createKafkaLog(config(prefix), { ...deps(), registry }, { partitions: 2 })

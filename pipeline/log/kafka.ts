@@ -24,8 +24,9 @@ import { createLogMetrics, type LogMetrics } from './telemetry.ts'
 import { PARTITIONS, partitionOf, type Topic, walletEventsTopic } from './topics.ts'
 
 /**
- * The log on Kafka. Makes the topic when it is missing. Rejects with a ServiceError: `unreachable` when no broker answers, `bad_config` when the topic
- * has another number of partitions than this service counts on.
+ * Opens the log on Kafka. Creates the topic if it does not exist. Rejects with a ServiceError:
+ * `unreachable` if no broker answers, `bad_config` if the topic has another number of partitions
+ * than the service expects.
  */
 export async function createKafkaLog(
   config: KafkaConfig,
@@ -59,11 +60,11 @@ export async function createKafkaLog(
   })
 }
 
-/** A member that died is missed after this long; a stall of the event loop must be shorter. */
+/** A dead member is detected after this time. A stall of the event loop must be shorter. */
 const MIN_SESSION_MS = 3000
-/** Brokers take a megabyte a partition and request by default. */
+/** Brokers accept a megabyte for a partition and request by default. */
 const MAX_REQUEST_BYTES = 512 * 1024
-/** How often a group's offsets are looked at by whoever waits for it. */
+/** How often `settled` reads the offsets of a group. */
 const SETTLED_POLL_MS = 200
 
 interface Parts {
@@ -142,7 +143,7 @@ class KafkaLog implements EventLog {
         ends ??= await readEnds(admin, topic.name)
         if (await hasCommitted(admin, { topic: topic.name, group, ends })) return
       } catch (cause) {
-        logger.warn({ reason: (cause as Error).message }, 'offsets are asked for again')
+        logger.warn({ reason: (cause as Error).message }, 'offsets are read again')
       } finally {
         await admin.disconnect().catch(() => {})
       }

@@ -1,26 +1,24 @@
 import type { RefoldRequest, SlotMarker, WalletRecord } from '../domain/slot.ts'
 
 /**
- * What one entry of a partition holds: a slot's marker, one record of a wallet, or a request to
- * fold one anew.
+ * The content of one entry: the marker of a slot, one record of a wallet, or a request to fold a
+ * wallet again.
  */
 export type LogMessage =
   | { readonly kind: 'marker'; readonly marker: SlotMarker }
   | ({ readonly kind: 'record' } & RecordMessage)
   | { readonly kind: 'refold'; readonly refold: RefoldRequest }
 
-/** A record with what is known of how it came here. */
+/** A record, whether it came late, and the decoder that made it. */
 export interface RecordMessage {
   readonly record: WalletRecord
   readonly late: LateOrigin | null
-  /**
-   * `DECODER_VERSION` of the process that made the record; where it is absent, that is this one.
-   */
+  /** `DECODER_VERSION` of the process that made the record; by default that of this process. */
   readonly decoderVersion?: number
 }
 
 /**
- * `stream`: seen on the live stream, goes to sockets marked late; `backfill`: fetched history,
- * never goes to a socket.
+ * Source of a record that came after its slot was sealed. `stream`: seen on the live stream;
+ * sockets receive it, marked late. `backfill`: fetched history; sockets never receive it.
  */
 export type LateOrigin = 'stream' | 'backfill'

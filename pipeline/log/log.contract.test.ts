@@ -204,7 +204,7 @@ contract(
 )
 
 contract(
-  'a request to fold a wallet anew comes on its partition, after what was appended before',
+  'a refold request is on the partition of its wallet, after earlier records',
   async (t, place) => {
     const log = await place.open()
     await Promise.all([
@@ -233,7 +233,7 @@ contract(
 )
 
 contract(
-  'whoever waits for a group goes on when it has committed what was there',
+  'settled resolves when the group has committed everything acknowledged before',
   async (t, place) => {
     const log = await place.open()
     const group = { mode: 'shared', group: `settled-${randomUUID()}` } as const
@@ -289,32 +289,35 @@ contract(
   },
 )
 
-contract('a group goes on where it was, done batches are not seen again', async (t, place) => {
-  const log = await place.open()
-  await log.appendSlot(slotOf(1, [1, 2, 3]))
-  const first = new Received()
-  const consumer = await log.consume(shared(), first.handler)
-  await first.until(() => first.count() === 6)
-  await consumer.close()
-  await log.appendSlot(slotOf(2, [1, 2, 3]))
-  const second = new Received()
-  const other = await place.again(log)
-  await other.consume(shared(), second.handler)
-  await second.until(() => second.count() === 6)
-  t.deepEqual(second.content(), [
-    [asRecord(2, 1), asMarker(2)],
-    [asRecord(2, 2), asMarker(2)],
-    [asRecord(2, 3), asMarker(2)],
-  ] as never)
-  t.is(first.count(), 6)
-  const another = new Received()
-  await log.consume(shared('another'), another.handler)
-  await another.until(() => another.count() === 12)
-  t.pass('another group has its own place, from the oldest record on')
-  await Promise.all([log.close(), other.close()])
-})
+contract(
+  'a group resumes at its position and does not receive finished batches again',
+  async (t, place) => {
+    const log = await place.open()
+    await log.appendSlot(slotOf(1, [1, 2, 3]))
+    const first = new Received()
+    const consumer = await log.consume(shared(), first.handler)
+    await first.until(() => first.count() === 6)
+    await consumer.close()
+    await log.appendSlot(slotOf(2, [1, 2, 3]))
+    const second = new Received()
+    const other = await place.again(log)
+    await other.consume(shared(), second.handler)
+    await second.until(() => second.count() === 6)
+    t.deepEqual(second.content(), [
+      [asRecord(2, 1), asMarker(2)],
+      [asRecord(2, 2), asMarker(2)],
+      [asRecord(2, 3), asMarker(2)],
+    ] as never)
+    t.is(first.count(), 6)
+    const another = new Received()
+    await log.consume(shared('another'), another.handler)
+    await another.until(() => another.count() === 12)
+    t.pass('another group has its own place, from the oldest record on')
+    await Promise.all([log.close(), other.close()])
+  },
+)
 
-contract('closing waits for the batch in hand', async (t, place) => {
+contract('closing waits for the batch in progress', async (t, place) => {
   const log = await place.open()
   await log.appendSlot(slotOf(1, [1]))
   let release: () => void = () => {}

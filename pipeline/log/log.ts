@@ -2,21 +2,27 @@ import type { RefoldRequest, SlotMarker, SlotRecords, WalletRecord } from '../do
 import type { LateOrigin, RecordMessage } from './log-message.ts'
 
 /**
- * The log of wallet events, the contract between the halves of the service: Kafka in production
- * (`kafka.ts`), memory in one process (`memory.ts`); both pass `log.contract.ts`. A record's key is
- * its wallet's alias, so that one partition has a wallet's records in order; a slot's marker goes
- * to every partition after the slot's records (rules K2, K3).
+ * The log of wallet events: the contract between ingest and its consumers. Kafka in production
+ * (`kafka.ts`), memory in one process (`memory.ts`); both pass `log.contract.test.ts`. The key of a
+ * record is its wallet's alias, so one partition has all records of a wallet in order. The marker
+ * of a slot follows its records on every partition (rules K2, K3).
  */
 export interface EventLog {
   readonly partitions: number
-  /** 0 for a log that outlives processes; one in memory has its own, higher than of all before it: unix milliseconds at its start. */
+  /**
+   * 0 for a log that outlives processes. A log in memory has the unix milliseconds of its start,
+   * which is above the epoch of every earlier one.
+   */
   readonly epoch: number
   /**
-   * Appends a sealed slot. Resolves when all its records and its marker on every partition are acknowledged. Slots are appended in the
-   * order of the calls, also when the caller does not wait; a caller keeps a bounded number unacknowledged, which is what bounds memory.
-   * A lost server is waited for, without end. Rejects with a ServiceError only when the log is closed (`closed`) or broken for good
-   * (`internal`: end the process); what was appended may then be there in part, and appending the slot again is harmless (everything
-   * downstream is idempotent by event key).
+   * Appends a sealed slot. Resolves when its records and its marker on every partition are
+   * acknowledged. Slots are appended in the order of the calls, even if the caller does not wait. A
+   * caller bounds memory by the number of unacknowledged slots.
+   *
+   * A lost server is waited for without a limit. Rejects with a ServiceError only if the log is
+   * closed (`closed`) or cannot recover (`internal`: end the process). The slot may then be
+   * appended in part. Appending it again is harmless, because consumers are idempotent by event
+   * key.
    */
   appendSlot(slot: SlotRecords): Promise<void>
   /**
@@ -24,32 +30,50 @@ export interface EventLog {
    * `late: true`.
    */
   appendLate(records: readonly WalletRecord[], origin: LateOrigin): Promise<void>
-  /** Appends requests to fold wallets anew, each on its wallet's partition: after whatever was appended before of the wallet. */
+  /**
+   * Appends requests to fold wallets again. Each follows the earlier records of its wallet, on the
+   * same partition.
+   */
   appendRefolds(refolds: readonly RefoldRequest[]): Promise<void>
-  /** The newest marker present in every partition; null on an empty log. Memory logs always start empty. */
+  /**
+   * Returns the newest marker that every partition has; null on an empty log. A log in memory
+   * starts empty.
+   */
   checkpoint(): Promise<SlotMarker | null>
-  /** Starts a consumer; resolves when it has its partitions, so that it sees whatever is appended from then on. */
+  /**
+   * Starts a consumer. Resolves when it has its partitions: it receives everything appended from
+   * then on.
+   */
   consume(options: ConsumeOptions, handler: BatchHandler): Promise<Consumer>
   /**
-   * Resolves when consumer group `group` has committed everything that was acknowledged before the call; waits, without end, for a group that is not
-   * there. Rejects with `closed` when the log is closed or `stop` is aborted.
+   * Resolves when consumer group `group` has committed everything that was acknowledged before the
+   * call. Waits without a limit for a group that does not exist yet. Rejects with `closed` if the
+   * log is closed or `stop` is aborted.
    */
   settled(group: string, stop: AbortSignal): Promise<void>
-  /** Resolves when the log answers, rejects with a retriable ServiceError `unreachable` when not. */
+  /**
+   * Resolves when the log answers. Rejects with a retriable ServiceError `unreachable` if it does
+   * not.
+   */
   ping(): Promise<void>
+  /** Stops reading and appending, and closes every connection. */
   close(): Promise<void>
 }
 
-/** What every consumer may say. */
+/** Callbacks of any consumer. */
 interface ConsumerHooks {
-  /** Called when partitions are taken away or newly given, before the first batch of them. State held for them is stale. */
+  /**
+   * Called when partitions are revoked or assigned, before their first batch. State kept for them
+   * is stale.
+   */
   onAssigned?(partitions: readonly number[]): Promise<void>
 }
 
 /**
- * How to read. `shared`: the consumers of a group share the partitions, committed offsets belong to the group, a partition without one starts
- * at its oldest record. `follow` (the relay): sees every partition in every process, starts with what was appended in the last `sinceMs`
- * milliseconds, commits nothing; kept transactions are not handed to it.
+ * How to read. `shared`: the consumers of a group share the partitions, and committed offsets
+ * belong to the group. A partition without one starts at its oldest record. `follow`: every process
+ * reads every partition, from the records of the last `sinceMs` milliseconds, and commits nothing.
+ * It receives no kept transactions.
  */
 export type ConsumeOptions = ConsumerHooks &
   (
@@ -58,19 +82,22 @@ export type ConsumeOptions = ConsumerHooks &
   )
 
 /**
- * Gets records of one partition in offset order. Partitions run side by side, each with one batch at a time. The batch counts as done when
- * the promise resolves (its offsets are then committed); when it rejects or the process dies, it is handed out again.
+ * Handles records of one partition in offset order. Partitions run concurrently, each with one
+ * batch at a time. When the promise resolves, the offsets of the batch are committed. When it
+ * rejects, or the process dies, the batch is delivered again.
  */
 export type BatchHandler = (batch: LogBatch) => Promise<void>
 
+/** Records of one partition, in offset order. */
 export interface LogBatch {
   readonly partition: number
   readonly records: readonly LogRecord[]
 }
 
 /**
- * One record as read. Records that cannot be parsed are skipped, counted in `log_malformed_records_total` and logged by offset; one that a newer
- * version of the service wrote stops its partition until this process is upgraded.
+ * An entry as read. Entries that cannot be parsed are skipped, counted in
+ * `log_malformed_records_total`, and logged by offset. An entry that a newer version of the service
+ * wrote stops its partition until this process is upgraded.
  */
 export type LogRecord = { readonly offset: bigint } & (
   | { readonly kind: 'marker'; readonly marker: SlotMarker }
@@ -78,7 +105,8 @@ export type LogRecord = { readonly offset: bigint } & (
   | { readonly kind: 'refold'; readonly refold: RefoldRequest }
 )
 
+/** A running consumer. */
 export interface Consumer {
-  /** Stops after the batches in hand are done and committed. */
+  /** Stops after the batches in progress are done and committed. */
   close(): Promise<void>
 }

@@ -14,7 +14,10 @@ export interface MemoryLogOptions {
   readonly partitions?: number
   /** An append waits while a group has more records than this uncommitted in one partition. */
   readonly maxBacklog?: number
-  /** The same for the bytes of kept transactions in one partition, which nobody but groups is given; they are forgotten when every group has committed them. */
+  /**
+   * The same for bytes of kept transactions in one partition. Only groups receive these; they are
+   * dropped when every group has committed them.
+   */
   readonly maxBacklogBytes?: number
   /** Followers can go back this far, and at most `retainedRecords` a partition. */
   readonly retentionMs?: number
@@ -28,8 +31,9 @@ export interface MemoryLogOptions {
 }
 
 /**
- * The log in one process: same partitions, order, offsets, groups and redelivery as Kafka, bounded in memory. It starts empty and is lost with
- * the process; what had not been committed then is fetched again from the source (rule K3).
+ * Returns a log in one process, with the partitions, order, offsets, groups and redelivery of
+ * Kafka, bounded in memory. It starts empty and ends with the process. Uncommitted records are then
+ * fetched from the source again (rule K3).
  */
 export function createMemoryLog(
   deps: { readonly logger: Logger; readonly registry: Registry },
@@ -141,7 +145,7 @@ class MemoryLog implements EventLog {
     await Promise.all(groups.map((group) => group.rebalance((members) => members.clear())))
   }
 
-  /** One append after the other, each once every group is near enough. */
+  /** Appends run one after another, each when every group is close enough to the end. */
   #append(count: number, write: () => void): Promise<void> {
     const started = performance.now()
     const done = this.#lastAppend.then(async () => {
@@ -166,7 +170,7 @@ class MemoryLog implements EventLog {
     part?.push(message, this.#options.now())
   }
 
-  /** Whether some group has too much of the partition uncommitted. */
+  /** Whether a group has too much of the partition uncommitted. */
   #isBehind(part: Partition): boolean {
     const { maxBacklog, maxBacklogBytes } = this.#options
     const backlog = this.#backlog(part)
@@ -182,7 +186,7 @@ class MemoryLog implements EventLog {
     return part.end - slowest
   }
 
-  /** Forgets what every group has committed and what followers may no longer ask for. */
+  /** Drops entries that every group has committed and no follower may request. */
   #trim(part: Partition): void {
     const { now, retentionMs, retainedRecords } = this.#options
     const committed = part.end - this.#backlog(part)
@@ -221,12 +225,12 @@ class MemoryLog implements EventLog {
 /** Entries `base` to `end` (exclusive) of one partition, with the time they came. */
 class Partition {
   readonly index: number
-  /** Told of every append and every commit. */
+  /** Notified of every append and every commit. */
   readonly changed = new Changed()
   base = 0
-  /** Of kept transactions not yet forgotten. */
+  /** Bytes of kept transactions that are not dropped yet. */
   keptBytes = 0
-  /** Up to here kept transactions are forgotten; their offsets stay. */
+  /** Kept transactions below this offset are dropped; their offsets stay. */
   #forgotten = 0
   #entries: { readonly at: number; record: LogRecord | null }[] = []
 
@@ -244,7 +248,7 @@ class Partition {
     this.#entries.push({ at, record: { offset: BigInt(this.end), ...entry } })
   }
 
-  /** Forgets kept transactions before `offset`. */
+  /** Drops kept transactions below `offset`. */
   forgetKept(offset: number): void {
     const first = Math.max(this.#forgotten, this.base)
     for (let at = first; at < offset; at++) {
@@ -256,7 +260,7 @@ class Partition {
     this.#forgotten = Math.max(this.#forgotten, offset)
   }
 
-  /** Records from an offset on, those forgotten left out, and the offset after them. */
+  /** Returns records from an offset on, without dropped ones, and the offset after them. */
   read(from: number, limit: number): { records: LogRecord[]; next: number } {
     const start = from - this.base
     const entries = this.#entries.slice(start, start + limit)
@@ -264,14 +268,14 @@ class Partition {
     return { records, next: from + entries.length }
   }
 
-  /** The first offset whose record came at `at` or later. */
+  /** Returns the first offset whose entry was appended at `at` or later. */
   offsetAt(at: number): number {
     const found = this.#entries.findIndex((entry) => entry.at >= at)
     return found < 0 ? this.end : this.base + found
   }
 
   trim(offset: number): void {
-    // Cutting costs as much as what is kept, so it is done rarely.
+    // A cut copies what remains, so it is rare.
     if (offset - this.base < 1 + this.#entries.length / 8) return
     this.#entries = this.#entries.slice(offset - this.base)
     this.base = offset
@@ -314,7 +318,10 @@ class Group {
     this.positions = deps.positions
   }
 
-  /** Changes the members: batches in hand are done first, then everybody gets partitions anew. */
+  /**
+   * Changes the members. Batches in progress are finished first; then all partitions are assigned
+   * again.
+   */
   rebalance(change: (members: Set<Member>) => unknown): Promise<void> {
     const done = this.#rebalancing.then(async () => {
       this.#generation.abort()
@@ -364,7 +371,7 @@ class Group {
   }
 }
 
-/** Wakes everybody who waits. */
+/** Wakes all waiting callers. */
 class Changed {
   #waiting: (() => void)[] = []
 

@@ -1,23 +1,7 @@
 import { DECODER_VERSION } from '../domain/decoder-version.ts'
 import type { RefoldRequest, SlotMarker, SolPrice, WalletRecord } from '../domain/slot.ts'
 import { mapRecordTypes } from '../records/record-types.ts'
-import {
-  type AnyValueType,
-  asBuffer,
-  base64Of,
-  type FieldTypes,
-  fieldReader,
-  integer,
-  isObject,
-  type JsonObject,
-  natural,
-  nullable,
-  object,
-  oneOf,
-  u64,
-  unixSeconds,
-  walletNumber,
-} from '../records/value-types.ts'
+import * as t from '../records/value-types.ts'
 import type { LateOrigin, LogMessage } from './log-message.ts'
 
 /**
@@ -58,7 +42,7 @@ export function encodeMessage(message: LogMessage): string {
       // Base64 needs no escaping, so the JSON encoder need not scan kilobytes of it.
       const { bytes, ...fields } = record
       const text = encode({ ...fields, late, decoderVersion })
-      return `${text.slice(0, -1)},"bytes":"${base64Of(bytes)}"}`
+      return `${text.slice(0, -1)},"bytes":"${t.base64Of(bytes)}"}`
     }
   }
 }
@@ -74,11 +58,11 @@ export function decodeMessage(value: Uint8Array | null): Decoded {
   if (value === null || value.length === 0) return { kind: 'malformed', reason: 'empty' }
   let json: unknown
   try {
-    json = JSON.parse(asBuffer(value).toString('utf8'))
+    json = JSON.parse(t.asBuffer(value).toString('utf8'))
   } catch {
     return { kind: 'malformed', reason: 'not_json' }
   }
-  if (!isObject(json)) return { kind: 'malformed', reason: 'no_version' }
+  if (!t.isJsonObject(json)) return { kind: 'malformed', reason: 'no_version' }
   const { v: version } = json
   if (typeof version !== 'number' || !Number.isSafeInteger(version) || version < 1)
     return { kind: 'malformed', reason: 'no_version' }
@@ -87,7 +71,7 @@ export function decodeMessage(value: Uint8Array | null): Decoded {
   return message ? { kind: 'ok', message } : { kind: 'malformed', reason: 'wrong_shape' }
 }
 
-function readMessage(json: JsonObject, version: number): LogMessage | undefined {
+function readMessage(json: t.JsonObject, version: number): LogMessage | undefined {
   const { kind } = json
   if (kind === 'marker') {
     const marker = readMarker(json)
@@ -104,40 +88,34 @@ function readMessage(json: JsonObject, version: number): LogMessage | undefined 
   return { kind: 'record', record, late, decoderVersion }
 }
 
-/** Fields that every record has on the log besides its own. */
-const LATE = nullable(oneOf<LateOrigin>('stream', 'backfill'))
-const DECODER = integer(1, 0xffff)
+const LATE = t.nullable(t.oneOf<LateOrigin>('stream', 'backfill'))
+const DECODER = t.integerBetween(1, 0xffff)
 
-/** The fields of a marker. */
-export const MARKER_TYPES = {
-  slot: natural,
-  parent: natural,
-  blockTime: unixSeconds,
-  solPrice: nullable(object<SolPrice>({ time: unixSeconds, usdE9: u64 })),
-} satisfies FieldTypes<SlotMarker>
-
-/** The fields of a refold request. */
-export const REFOLD_TYPES = {
-  wallet: walletNumber,
-  /** Versions of rows are revision x 2^32 + records folded, and are safe integers. */
-  revision: integer(1, 2 ** 21 - 1),
-} satisfies FieldTypes<RefoldRequest>
-
-// Besides their own fields, markers and refold requests have `v` and `kind`; records have these,
-// `late` and `decoderVersion`.
-const readMarker = fieldReader<SlotMarker>(MARKER_TYPES, {}, 2)
-const readRefold = fieldReader<RefoldRequest>(REFOLD_TYPES, {}, 2)
+// The other fields of an entry are `v` and `kind`, and for a record `late` and `decoderVersion`.
+const readMarker = t.fieldReader<SlotMarker>(
+  {
+    slot: t.natural,
+    parent: t.natural,
+    blockTime: t.unixSeconds,
+    solPrice: t.nullable(t.object<SolPrice>({ time: t.unixSeconds, usdE9: t.u64 })),
+  },
+  2,
+)
+// Versions of rows are revision x 2^32 + records folded, and are safe integers.
+const readRefold = t.fieldReader<RefoldRequest>(
+  { wallet: t.walletNumber, revision: t.integerBetween(1, 2 ** 21 - 1) },
+  2,
+)
 
 /** Readers of records by kind, for each format version from 1. */
 const RECORD_READERS = Array.from({ length: FORMAT_VERSION }, (_, index) => {
   const readers = mapRecordTypes(({ fields }, kind) => {
-    const types: Record<string, AnyValueType> = {}
+    const types: Record<string, t.AnyValueType> = {}
     const constants: Record<string, unknown> = { kind }
-    for (const [name, { type, since = 1 }] of Object.entries(fields)) {
+    for (const [name, { type, since = 1 }] of Object.entries(fields))
       if (since <= index + 1) types[name] = type
       else constants[name] = null
-    }
-    return fieldReader<WalletRecord>(types, constants, 4)
+    return t.fieldReader(types as never, 4, constants) as (json: t.JsonObject) => WalletRecord
   })
-  return new Map<unknown, (json: JsonObject) => WalletRecord | undefined>(Object.entries(readers))
+  return new Map<unknown, (json: t.JsonObject) => WalletRecord | undefined>(Object.entries(readers))
 })

@@ -1,6 +1,6 @@
 import { Counter, Histogram, type Registry } from '../runtime/telemetry.ts'
 
-/** What a log counts. */
+/** Metrics of a log. */
 export function createLogMetrics(registry: Registry) {
   const registers = [registry]
   return {
@@ -17,21 +17,22 @@ export function createLogMetrics(registry: Registry) {
     }),
     malformedRecords: new Counter({
       name: 'log_malformed_records_total',
-      help: 'Records on the log that could not be parsed and were passed by.',
+      help: 'Records on the log that could not be parsed and were skipped.',
       labelNames: ['reason'],
       registers,
     }),
     redeliveries: new Counter({
       name: 'log_redeliveries_total',
-      help: 'Batches handed out again because their handler failed.',
+      help: 'Batches delivered again because their handler failed.',
       registers,
     }),
     consumerRestarts: new Counter({
       name: 'log_consumer_restarts_total',
-      help: 'Consumers started anew after they lost the server.',
+      help: 'Consumers restarted after they lost the server.',
       registers,
     }),
   }
 }
 
+/** What `createLogMetrics` returns. */
 export type LogMetrics = ReturnType<typeof createLogMetrics>

@@ -1,7 +1,10 @@
-/** How many partitions the topic of wallet events has: the most consumers that can share the work. Fixed for the life of a topic. */
+/**
+ * Partitions of the topic: the most consumers that can share the work. Fixed for the life of a
+ * topic.
+ */
 export const PARTITIONS = 6
 
-/** A topic with the settings it is made with. */
+/** A topic and the settings it is created with. */
 export interface Topic {
   readonly name: string
   readonly partitions: number
@@ -9,8 +12,8 @@ export interface Topic {
 }
 
 /**
- * The one topic: what tracked wallets did, keyed by alias, and a marker of every sealed slot on
- * every partition (rule K3).
+ * Returns the only topic: events of tracked wallets, keyed by alias, and the marker of every sealed
+ * slot on every partition (rule K3).
  */
 export function walletEventsTopic(prefix: string, partitions = PARTITIONS): Topic {
   return {
@@ -26,7 +29,10 @@ export function walletEventsTopic(prefix: string, partitions = PARTITIONS): Topi
   }
 }
 
-/** The partition of a wallet's records, the same in every process: numbers are dense, so wallets spread evenly. */
+/**
+ * Returns the partition of a wallet, equal in every process. Wallet numbers are dense, so wallets
+ * spread evenly.
+ */
 export function partitionOf(wallet: number, partitions: number): number {
   return (wallet - 1) % partitions
 }

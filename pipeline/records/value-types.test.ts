@@ -1,14 +1,14 @@
 import test from 'ava'
 import {
   type AnyValueType,
-  address,
   boolean,
-  integer,
+  integerBetween,
   keptBytes,
   natural,
   nullable,
   object,
   oneOf,
+  pubkey,
   shortText,
   signature,
   u8,
@@ -36,7 +36,7 @@ const TYPES: Record<string, { type: AnyValueType; good: unknown[]; bad: unknown[
   walletNumber: { type: walletNumber, ...integers(1, Number.MAX_SAFE_INTEGER) },
   unixSeconds: { type: unixSeconds, ...integers(0, 2 ** 32 - 1) },
   u8: { type: u8, ...integers(0, 255) },
-  integer: { type: integer(3, 5), ...integers(3, 5) },
+  integerBetween: { type: integerBetween(3, 5), ...integers(3, 5) },
   u64: { type: u64, ...decimals(2n ** 64n - 1n) },
   u128: { type: u128, ...decimals(2n ** 128n - 1n) },
   boolean: { type: boolean, good: [true, false], bad: [0, 1, 'true', null] },
@@ -51,8 +51,8 @@ const TYPES: Record<string, { type: AnyValueType; good: unknown[]; bad: unknown[
     good: ['1'.repeat(64), 'z'.repeat(88)],
     bad: ['1'.repeat(63), '1'.repeat(89), `${'1'.repeat(64)}\n`, '0'.repeat(64), 'l'.repeat(64), 1],
   },
-  address: {
-    type: address,
+  pubkey: {
+    type: pubkey,
     good: [WSOL, '1'.repeat(32)],
     bad: ['', '1'.repeat(31), '1'.repeat(33), 'z'.repeat(44), WSOL.replace('S', '0'), 1, null],
   },

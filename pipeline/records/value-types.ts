@@ -3,9 +3,12 @@ import { MAX_KEPT_BYTES } from '../domain/event.ts'
 
 /** The type of a field: which values it has, and how an entry of the log holds them. */
 export interface AnyValueType {
-  readonly range: ValueRange
   /** Reads a value that `JSON.parse` returned. Undefined if it is not a value of this type. */
   readonly read: (json: unknown) => unknown
+  /** The type of the values that are not null, for a nullable type. */
+  readonly of?: AnyValueType
+  /** All values, for a type that lists them. */
+  readonly values?: readonly string[]
 }
 
 /** `in out`: a type that lacks a value of a union `T`, or has one more, does not compile. */
@@ -13,25 +16,9 @@ export interface ValueType<in out T> extends AnyValueType {
   readonly read: (json: unknown) => T | undefined
 }
 
-/** The values of a type as data, for tests that generate them. Bounds are inclusive. */
-export type ValueRange =
-  | { readonly kind: 'integer'; readonly min: number; readonly max: number }
-  /** A bigint from 0; a decimal string in JSON. */
-  | { readonly kind: 'decimal'; readonly max: bigint }
-  | { readonly kind: 'boolean' }
-  | { readonly kind: 'one_of'; readonly values: readonly string[] }
-  | { readonly kind: 'text'; readonly maxLength: number }
-  | { readonly kind: 'address' }
-  | { readonly kind: 'signature' }
-  /** Base64 in JSON. */
-  | { readonly kind: 'bytes' }
-  | { readonly kind: 'nullable'; readonly of: ValueRange }
-  | { readonly kind: 'object'; readonly fields: Readonly<Record<string, ValueRange>> }
-
 /** Integers from `min` to `max`. */
-export function integer(min: number, max: number): ValueType<number> {
+export function integerBetween(min: number, max: number): ValueType<number> {
   return {
-    range: { kind: 'integer', min, max },
     read: (json) =>
       typeof json === 'number' && Number.isSafeInteger(json) && json >= min && json <= max
         ? json
@@ -39,17 +26,16 @@ export function integer(min: number, max: number): ValueType<number> {
   }
 }
 
-export const natural = integer(0, Number.MAX_SAFE_INTEGER)
+export const natural = integerBetween(0, Number.MAX_SAFE_INTEGER)
 /** The number n of a tracked wallet `W<n>`. */
-export const walletNumber = integer(1, Number.MAX_SAFE_INTEGER)
-export const unixSeconds = integer(0, 0xffff_ffff)
-export const u8 = integer(0, 0xff)
+export const walletNumber = integerBetween(1, Number.MAX_SAFE_INTEGER)
+export const unixSeconds = integerBetween(0, 0xffff_ffff)
+export const u8 = integerBetween(0, 0xff)
 
 /** Unsigned integers of `bits` bits as decimal strings, without leading zeros. */
 function decimal(bits: number): ValueType<bigint> {
   const max = (1n << BigInt(bits)) - 1n
   return {
-    range: { kind: 'decimal', max },
     read(json) {
       if (typeof json !== 'string' || json.length > 39 || !DECIMAL.test(json)) return undefined
       const exact = BigInt(json)
@@ -64,28 +50,22 @@ export const u64 = decimal(64)
 export const u128 = decimal(128)
 
 export const boolean: ValueType<boolean> = {
-  range: { kind: 'boolean' },
   read: (json) => (typeof json === 'boolean' ? json : undefined),
 }
 
 /** One of some texts. */
 export function oneOf<T extends string>(...values: readonly T[]): ValueType<T> {
-  return {
-    range: { kind: 'one_of', values },
-    read: (json) => values.find((value) => value === json),
-  }
+  return { values, read: (json) => values.find((value) => value === json) }
 }
 
 /** Texts of 1 to 100 characters. */
 export const shortText: ValueType<string> = {
-  range: { kind: 'text', maxLength: 100 },
   read: (json) =>
     typeof json === 'string' && json.length >= 1 && json.length <= 100 ? json : undefined,
 }
 
 /** Base58 of the length of a signature. That it has 64 bytes is not checked. */
 export const signature: ValueType<string> = {
-  range: { kind: 'signature' },
   read: (json) =>
     typeof json === 'string' && json.length >= 64 && json.length <= 88 && !NOT_BASE58.test(json)
       ? json
@@ -94,8 +74,8 @@ export const signature: ValueType<string> = {
 
 const NOT_BASE58 = /[^1-9A-HJ-NP-Za-km-z]/
 
-export const address: ValueType<Address> = {
-  range: { kind: 'address' },
+/** Base58 of exactly 32 bytes. */
+export const pubkey: ValueType<Address> = {
   read(json) {
     if (typeof json !== 'string') return undefined
     const known = knownAddresses.get(json)
@@ -114,7 +94,6 @@ const MAX_KNOWN_ADDRESSES = 10_000
 
 /** At most `MAX_KEPT_BYTES` bytes. */
 export const keptBytes: ValueType<Uint8Array> = {
-  range: { kind: 'bytes' },
   read(json) {
     if (typeof json !== 'string') return undefined
     const { buffer, byteOffset, length } = Buffer.from(json, 'base64')
@@ -125,6 +104,7 @@ export const keptBytes: ValueType<Uint8Array> = {
   },
 }
 
+/** Returns the base64 text of bytes. */
 export function base64Of(bytes: Uint8Array): string {
   return asBuffer(bytes).toString('base64')
 }
@@ -136,11 +116,8 @@ export function asBuffer(bytes: Uint8Array): Buffer {
 }
 
 /** A value of another type, or null. */
-export function nullable<T>({ range, read }: ValueType<T>): ValueType<T | null> {
-  return {
-    range: { kind: 'nullable', of: range },
-    read: (json) => (json === null ? null : read(json)),
-  }
+export function nullable<T>(of: ValueType<T>): ValueType<T | null> {
+  return { of, read: (json) => (json === null ? null : of.read(json)) }
 }
 
 /** The types of the fields of `T`. */
@@ -149,17 +126,14 @@ export type FieldTypes<T> = { readonly [K in keyof T]-?: ValueType<T[K]> }
 /** An object with exactly these fields. */
 export function object<T extends object>(types: FieldTypes<T>): ValueType<T> {
   const readFields = fieldReader<T>(types)
-  const entries = Object.entries<AnyValueType>(types)
-  return {
-    range: { kind: 'object', fields: Object.fromEntries(entries.map(([k, t]) => [k, t.range])) },
-    read: (json) => (isObject(json) ? readFields(json) : undefined),
-  }
+  return { read: (json) => (isJsonObject(json) ? readFields(json) : undefined) }
 }
 
 /** An object of JSON. */
 export type JsonObject = { readonly [name: string]: unknown }
 
-export const isObject = (json: unknown): json is JsonObject =>
+/** Whether a value of JSON is an object, not an array or null. */
+export const isJsonObject = (json: unknown): json is JsonObject =>
   typeof json === 'object' && json !== null && !Array.isArray(json)
 
 /**
@@ -168,11 +142,11 @@ export const isObject = (json: unknown): json is JsonObject =>
  * reads. `constants` are added to the result.
  */
 export function fieldReader<T extends object>(
-  types: Readonly<Record<string, AnyValueType>>,
-  constants: Readonly<Record<string, unknown>> = {},
+  types: FieldTypes<T>,
   others = 0,
+  constants: Readonly<Record<string, unknown>> = {},
 ): (json: JsonObject) => T | undefined {
-  const fields = Object.entries(types).map(([name, { read }]) => ({ name, read }))
+  const fields = Object.entries<AnyValueType>(types).map(([name, { read }]) => ({ name, read }))
   const expected = fields.length + others
   // A copy of an object with every field is faster than adding the fields one by one.
   const empty = { ...constants, ...Object.fromEntries(fields.map(({ name }) => [name, null])) }

@@ -14,8 +14,8 @@ export function createTimelyStore(store: Store, timeoutMs: number): Store {
   }
 }
 
-/** Resolves or rejects as `asked` does, or with `unavailable` after `timeoutMs`. */
-export async function inTime<T>(asked: Promise<T>, timeoutMs: number): Promise<T> {
+/** Resolves or rejects as `work` does, or with `unavailable` after `timeoutMs`. */
+export async function inTime<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
@@ -24,7 +24,7 @@ export async function inTime<T>(asked: Promise<T>, timeoutMs: number): Promise<T
     }, timeoutMs)
   })
   try {
-    return await Promise.race([asked, late])
+    return await Promise.race([work, late])
   } finally {
     clearTimeout(timer)
   }

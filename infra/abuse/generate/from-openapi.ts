@@ -111,22 +111,18 @@ function ask(operation: Operation, target: string, fields: readonly string[] = [
   return request(`${method} ${target}`, { credential, fields: [...length, ...fields], body })
 }
 
-function make(
-  operation: Operation,
-  attack: string,
-  what: string,
-  text: string,
-  expect: AllowedOutcome,
-): AbuseCase {
-  const { method, path } = operation
-  return {
+type Make = (what: string, text: string, expect: AllowedOutcome) => AbuseCase
+
+/** Makes cases of one attack on an operation. */
+function attackOn({ method, path }: Operation, attack: string): Make {
+  return (what, text, expect) => ({
     kind: 'requests',
     group: `${method} ${path} ${attack}`,
     title: `${method} ${path}: ${attack}: ${what.length > 60 ? `${what.slice(0, 60)}...` : what}`,
     act: { via: 'http', pieces: [text] },
     expect,
     limitMs: 10_000,
-  }
+  })
 }
 
 function valuesOf({ in: where, name, schema }: OpenApiParameter): readonly UrlValue[] {
@@ -142,6 +138,7 @@ function parameterCases(operation: Operation): AbuseCase[] {
   return parameters.flatMap((parameter) => {
     const { name, in: where } = parameter
     if (where === 'header') return []
+    const make = attackOn(operation, name)
     const values = valuesOf(parameter)
     const target = (value: string) =>
       where === 'path'
@@ -150,165 +147,94 @@ function parameterCases(operation: Operation): AbuseCase[] {
             .replace(/\{(\w+)\}/g, (_, other) => PATH_VALUES[other] ?? 'x')
         : `${goodPath}?${name}=${value}`
     const cases = values.map(([value, statuses]) =>
-      make(operation, name, value, ask(operation, target(value)), { statuses }),
+      make(value, ask(operation, target(value)), { statuses }),
     )
     if (where === 'path') return cases
     const [first = ''] = values.at(-1) ?? []
     const anonymous = request(`${method} ${target('')}`)
-    const refused = { statuses: [400] }
+    const many = `${target('1')}${`&${name}=1`.repeat(100)}`
+    const stranger = make('empty, by a stranger', anonymous, UNAUTHORIZED)
     return [
       ...cases,
-      make(operation, name, 'twice', ask(operation, `${target(first)}&${name}=${first}`), refused),
-      make(
-        operation,
-        name,
-        '200 times',
-        ask(operation, `${target('1')}${`&${name}=1`.repeat(100)}`),
-        refused,
-      ),
-      ...(credential === null
-        ? []
-        : [
-            make(operation, name, 'empty, by a stranger', anonymous, {
-              statuses: [401],
-              codes: ['unauthorized'],
-            }),
-          ]),
+      make('twice', ask(operation, `${target(first)}&${name}=${first}`), { statuses: [400] }),
+      make('200 times', ask(operation, many), { statuses: [400] }),
+      ...(credential === null ? [] : [stranger]),
     ]
   })
 }
 
+const UNAUTHORIZED: AllowedOutcome = { statuses: [401], codes: ['unauthorized'] }
+
 function queryCases(operation: Operation): AbuseCase[] {
   const { goodPath, good } = operation
   if (isLogout(operation)) return []
-  return [
-    ...UNKNOWN_QUERIES.map((query) =>
-      make(operation, 'unknown query', query, ask(operation, `${goodPath}?${query}`), {
-        statuses: good,
-      }),
-    ),
-    ...LONG_QUERIES.map((query) =>
-      make(operation, 'long query', query, ask(operation, `${goodPath}?${query}`), {
-        statuses: [400],
-      }),
-    ),
-  ]
+  const of = (attack: string, queries: readonly string[], statuses: readonly number[]) =>
+    queries.map((query) =>
+      attackOn(operation, attack)(query, ask(operation, `${goodPath}?${query}`), { statuses }),
+    )
+  return [...of('unknown query', UNKNOWN_QUERIES, good), ...of('long query', LONG_QUERIES, [400])]
 }
 
 function credentialCases(operation: Operation): AbuseCase[] {
-  const { goodPath, credential, method } = operation
+  const { goodPath, credential, method, good } = operation
   if (credential === null) return []
+  const make = attackOn(operation, 'credential')
+  const line = `${method} ${goodPath}`
   const other = credential.includes('key') ? 'Bearer {{token}}' : 'Bearer {{key}}'
-  const refused = { statuses: [401], codes: ['unauthorized'] }
-  const twice = ask(operation, goodPath, ['Authorization: Bearer x'])
   const name = credential.slice('Bearer '.length)
+  const fields = [`Cookie: token=${name}`, `X-Api-Key: ${name}`]
+  const before = { credential: 'Bearer x', fields: [`Authorization: ${credential}`] }
+  const twice = ask(operation, goodPath, ['Authorization: Bearer x'])
   return [
     ...[...BAD_CREDENTIALS, other].map((bad) =>
-      make(
-        operation,
-        'credential',
-        String(bad).slice(0, 40),
-        request(`${method} ${goodPath}`, { credential: bad }),
-        {
-          ...refused,
-          statuses: bad?.includes('\xff') ? [400, 401] : [401],
-          codes: ['unauthorized', 'bad_request'],
-        },
-      ),
-    ),
-    make(
-      operation,
-      'credential',
-      'in the query',
-      request(`${method} ${goodPath}?api_key=${name}&access_token=${name}`),
-      refused,
-    ),
-    make(
-      operation,
-      'credential',
-      'in other fields',
-      request(`${method} ${goodPath}`, { fields: [`Cookie: token=${name}`, `X-Api-Key: ${name}`] }),
-      refused,
-    ),
-    make(
-      operation,
-      'credential',
-      'a bad one before it',
-      request(`${method} ${goodPath}`, {
-        credential: 'Bearer x',
-        fields: [`Authorization: ${credential}`],
+      make(String(bad).slice(0, 40), request(line, { credential: bad }), {
+        statuses: bad?.includes('\xff') ? [400, 401] : [401],
+        codes: ['unauthorized', 'bad_request'],
       }),
-      {
-        statuses: [400, 401],
-      },
     ),
+    make('in the query', request(`${line}?api_key=${name}&access_token=${name}`), UNAUTHORIZED),
+    make('in other fields', request(line, { fields }), UNAUTHORIZED),
+    make('a bad one before it', request(line, before), { statuses: [400, 401] }),
     ...(isLogout(operation)
       ? []
-      : [
-          make(operation, 'credential', 'a bad one after it', twice, {
-            statuses: [400, 401, ...operation.good],
-          }),
-        ]),
+      : [make('a bad one after it', twice, { statuses: [400, 401, ...good] })]),
   ]
 }
 
 function fieldCases(operation: Operation): AbuseCase[] {
-  const { goodPath, good } = operation
+  const { goodPath, good, hasBody } = operation
+  const harmless = attackOn(operation, 'fields')
+  const bad = attackOn(operation, 'bad head')
+  const isOfBody = (field = '') => hasBody && /^(Content-Length|Transfer-Encoding)/.test(field)
   return [
-    ...(isLogout(operation)
-      ? []
-      : HARMLESS_FIELDS.filter(
-          (fields) => !operation.hasBody || !fields.includes('Content-Length: 0'),
-        ).map((fields) =>
-          make(operation, 'fields', fields[0] ?? '', ask(operation, goodPath, fields), {
-            statuses: good,
-          }),
-        )),
-    ...BAD_HEADS.filter(
-      ([[first = '']]) => !operation.hasBody || !/^(Content-Length|Transfer-Encoding)/.test(first),
-    ).map(([fields, statuses]) =>
-      make(operation, 'bad head', fields[0] ?? '', ask(operation, goodPath, fields), { statuses }),
+    ...HARMLESS_FIELDS.filter(
+      (fields) => !isLogout(operation) && !(hasBody && fields.includes('Content-Length: 0')),
+    ).map((fields) =>
+      harmless(fields[0] ?? '', ask(operation, goodPath, fields), { statuses: good }),
     ),
-    make(
-      operation,
-      'bad head',
-      'unknown expectation',
-      ask(operation, goodPath, ['Expect: 200-maybe']),
-      { statuses: [400, 401, ...good] },
+    ...BAD_HEADS.filter(([fields]) => !isOfBody(fields[0])).map(([fields, statuses]) =>
+      bad(fields[0] ?? '', ask(operation, goodPath, fields), { statuses }),
     ),
+    bad('unknown expectation', ask(operation, goodPath, ['Expect: 200-maybe']), {
+      statuses: [400, 401, ...good],
+    }),
   ]
 }
 
-const METHODS = [
-  'GET',
-  'POST',
-  'PUT',
-  'DELETE',
-  'PATCH',
-  'OPTIONS',
-  'HEAD',
-  'TRACE',
-  'PROPFIND',
-  'QUERY',
-]
+const METHODS = 'GET POST PUT DELETE PATCH OPTIONS HEAD TRACE PROPFIND QUERY'.split(' ')
+const NO_METHODS = ['get', 'G\0T', 'FOO', 'GET\tX', `${'A'.repeat(5000)}`]
 
 function methodCases(operation: Operation, taken: readonly string[]): AbuseCase[] {
   const { goodPath, credential } = operation
+  const make = attackOn(operation, 'method')
+  const text = (method: string) => request(`${method} ${goodPath}`, { credential })
+  const refused = { statuses: [405], codes: ['method_not_allowed'] }
   return [
     ...METHODS.filter((method) => !taken.includes(method.toLowerCase())).map((method) =>
-      make(operation, 'method', method, request(`${method} ${goodPath}`, { credential }), {
-        statuses: [405],
-        codes: ['method_not_allowed'],
-      }),
+      make(method, text(method), refused),
     ),
-    ...['get', 'G\0T', 'FOO', 'GET\tX', `${'A'.repeat(5000)}`].map((method) =>
-      make(
-        operation,
-        'method',
-        method.slice(0, 10),
-        request(`${method} ${goodPath}`, { credential }),
-        { statuses: [400, 431] },
-      ),
+    ...NO_METHODS.map((method) =>
+      make(method.slice(0, 10), text(method), { statuses: [400, 431] }),
     ),
   ]
 }
@@ -317,9 +243,9 @@ function bodyCases(operation: Operation): AbuseCase[] {
   const { hasBody, method, goodPath, path, good } = operation
   const credential = isLogout(operation) ? null : operation.credential
   const attacks = hasBody ? bodyAttacks(path, good) : needlessBodies(good)
-  return attacks.map(({ attack, what, fields, body, statuses }) =>
-    make(operation, attack, what, request(`${method} ${goodPath}`, { credential, fields, body }), {
-      statuses: isLogout(operation) ? [401, ...statuses] : statuses,
-    }),
-  )
+  return attacks.map(({ attack, what, fields, body, statuses }) => {
+    const text = request(`${method} ${goodPath}`, { credential, fields, body })
+    const allowed = isLogout(operation) ? [401, ...statuses] : statuses
+    return attackOn(operation, attack)(what, text, { statuses: allowed })
+  })
 }

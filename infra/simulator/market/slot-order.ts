@@ -55,13 +55,15 @@ export function createSlotOrder(market: {
     code < 0 ? undefined : desks[Math.floor(code / scales.length)]
 
   /** The codes of a slot's makers on scales that are in compressed blocks, or of all others. */
-  const codesAt = (slot: number, byTheMinute: boolean): MakerCode[] =>
-    desks.flatMap((desk) =>
-      scales
-        .filter((scale) => scale.byTheMinute === byTheMinute)
-        .flatMap((scale) => Array(countAt(desk, scale, slot)).fill(codeOf(desk, scale))),
-    )
-  const strangers = Array.from({ length: othersPerSlot }, (_, i): MakerCode => -1 - i)
+  const codesAt = (slot: number, byTheMinute: boolean): MakerCode[] => {
+    const codes: MakerCode[] = []
+    const some = scales.filter((scale) => scale.byTheMinute === byTheMinute)
+    for (const desk of desks)
+      for (const scale of some)
+        for (let n = countAt(desk, scale, slot); n > 0; n -= 1) codes.push(codeOf(desk, scale))
+    return codes
+  }
+  const strangers = Array.from({ length: Math.ceil(othersPerSlot) }, (_, i): MakerCode => -1 - i)
   // A block of the compressed history is the beginning of the same block in a whole history.
   const draw = (slot: number): Int16Array =>
     Int16Array.from([

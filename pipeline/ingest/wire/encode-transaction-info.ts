@@ -1,6 +1,6 @@
 import { decodeBase58 } from '../../domain/base58.ts'
 import type { Instruction, TokenBalance, Transaction } from '../../domain/transaction.ts'
-import { fieldOf, isObject, itemsOf } from './json-field.ts'
+import { fieldOf, isObjectOrArray, itemsOf } from './json-field.ts'
 import { ProtoWriter } from './proto-writer.ts'
 
 /**
@@ -102,7 +102,7 @@ function writeMeta(
   for (const key of writable) out.bytesOf(12, key)
   for (const key of readonly) out.bytesOf(13, key)
   const returnData = fieldOf(meta, 'returnData')
-  if (isObject(returnData))
+  if (isObjectOrArray(returnData))
     out.message(14, () => {
       writeBytes(1, bytesOf(fieldOf(returnData, 'programId')))
       writeBytes(2, Buffer.from(String(fieldOf(fieldOf(returnData, 'data'), 0)), 'base64'))

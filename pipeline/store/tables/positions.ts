@@ -27,7 +27,7 @@ interface PositionRow {
   readonly sold_lamports: string
 }
 
-/** An open position by swaps alone (rule C14). */
+/** A position with more bought than sold, counting swaps only. */
 export interface HeldPositionRow extends PositionRow {
   readonly first_trade_time: number
   readonly last_trade_time: number

@@ -94,12 +94,12 @@ export async function newestSlotAt(store: Store, time: number): Promise<number> 
 
 /** Returns the decimals of those mints that `mints` (facts from RPC) or a stored event knows. */
 export async function readDecimals(store: Store, mints: readonly string[]) {
-  const rows = await store.query<{ mint: string; told: number }>(DECIMALS, { mints })
-  return new Map(rows.map(({ mint, told }) => [mint, told]))
+  const rows = await store.query<{ mint: string; known: number }>(DECIMALS, { mints })
+  return new Map(rows.map(({ mint, known }) => [mint, known]))
 }
 
 const DECIMALS = `
-  SELECT mint, any(decimals) AS told
+  SELECT mint, any(decimals) AS known
   FROM (
     ${DECIMALS_OF_MINTS}
     UNION ALL

@@ -21,7 +21,7 @@ export async function findStoredTransactions(store: Store, places: readonly Tran
   return found
 }
 
-/** Stores rows made by `keptRow`, in inserts of bounded size. */
+/** Stores rows made by `recordRow`, in inserts of bounded size. */
 export async function insertTransactions(store: Store, rows: readonly Row[]): Promise<void> {
   let some: Row[] = []
   let size = 0
@@ -29,26 +29,14 @@ export async function insertTransactions(store: Store, rows: readonly Row[]): Pr
     some.push(row)
     size += String(row.base64).length
     if (size < BASE64_PER_INSERT && at < rows.length - 1) continue
-    await store.insert('transactions', some, { columns: KEPT_COLUMNS })
+    // ClickHouse accepts `base64`, an EPHEMERAL column, only in inserts that name their columns.
+    await store.insert('transactions', some, { columns: Object.keys(row) })
     some = []
     size = 0
   }
 }
 
 const BASE64_PER_INSERT = 4 * 1024 * 1024
-
-/**
- * `base64` is an EPHEMERAL column: ClickHouse accepts it only in inserts that name their columns.
- */
-const KEPT_COLUMNS = [
-  'slot',
-  'tx_index',
-  'block_time',
-  'signature',
-  'format',
-  'base64',
-  'decoder_version',
-] as const
 
 /** A row of table `transactions`. */
 export interface StoredTransaction extends TransactionPlace {

@@ -100,7 +100,8 @@ class BackfillStarter {
   async begin(newest: { readonly slot: number; readonly blockTime: number }): Promise<void> {
     const { jobs, coverage, untilDurable } = this.#deps.backfills
     try {
-      // After a crash, ingest may start before a slot that is not durable yet.
+      // Coverage must not start at a slot that a crash could still lose: ingest may resume after
+      // it.
       await untilDurable(this.#stopping.signal)
       const added = new Set((await jobs.open(['added'])).map(({ wallet }) => wallet))
       const covered = (await this.#allWallets()).filter((wallet) => !added.has(wallet))

@@ -1,6 +1,7 @@
 import { DECODER_VERSION } from '../../domain/decoder-version.ts'
 import type { Swap } from '../../domain/event.ts'
 import type { DecodedRecord, SlotMarker, WalletRecord } from '../../domain/slot.ts'
+import { swapValueLamports } from '../../domain/swap-value.ts'
 import type { LateMark } from '../../log/late-order.ts'
 import type { LateOrigin } from '../../log/log-message.ts'
 import { mapRecordTypes, RECORD_TYPES } from '../../records/record-types.ts'
@@ -31,30 +32,26 @@ export function recordRow(
   late: LateOrigin | null = null,
   decoderVersion = DECODER_VERSION,
 ): Row {
-  return ROW_MAKERS[record.kind](record, late ?? 'no', decoderVersion)
+  const row = FIELD_COLUMNS[record.kind](record)
+  if (record.kind === 'swap') row.value_lamports = swapValueLamports(record)
+  if ('eventIndex' in record) row.late = late ?? 'no'
+  row.decoder_version = decoderVersion
+  return row
 }
 
-const ROW_MAKERS = mapRecordTypes(({ fields, computed = {} }) => {
+/** Functions that return the columns of a record's fields. */
+const FIELD_COLUMNS = mapRecordTypes(({ fields }) => {
   const stored = Object.entries(fields).flatMap(([name, { column, toColumn }]) =>
     column === null ? [] : [{ name, column, toColumn }],
   )
-  const ofRecord = Object.entries(computed)
-  const isEvent = 'eventIndex' in fields
   // A copy of an object with every column is faster than adding the columns one by one.
-  const names = [...stored.map(({ column }) => column), ...Object.keys(computed)]
-  const empty = Object.fromEntries(
-    [...names, ...(isEvent ? ['late'] : []), 'decoder_version'].map((name) => [name, null]),
-  )
-  return (record: WalletRecord, late: string, decoderVersion: number): Row => {
-    const values = record as unknown as Readonly<Record<string, never>> // by name of the field
+  const empty = Object.fromEntries(stored.map(({ column }) => [column, null]))
+  return (record: WalletRecord) => {
     const row: Record<string, unknown> = { ...empty }
     for (const { name, column, toColumn } of stored) {
-      const value = values[name] as never // each is of its field's type
+      const value = record[name as keyof WalletRecord] as never // of the type of its field
       row[column] = toColumn ? toColumn(value) : value
     }
-    for (const [column, compute] of ofRecord) row[column] = compute(record as never)
-    if (isEvent) row.late = late
-    row.decoder_version = decoderVersion
     return row
   }
 })
