@@ -23,12 +23,12 @@ export interface RenderedAnswer {
 /** A content encoding that answers can be sent in. */
 export type Encoding = 'br' | 'gzip'
 
-/** The body of a response as JSON text, for bodies that are costly to serialise. */
-export class JsonText {
-  readonly text: string
+/** The body of an answer as JSON text in bytes, for bodies that are costly to serialise. */
+export class JsonBytes {
+  readonly bytes: Buffer
 
-  constructor(text: string) {
-    this.text = text
+  constructor(bytes: Buffer) {
+    this.bytes = bytes
   }
 }
 
@@ -45,16 +45,16 @@ export function renderAnswer(
   before?: RenderedAnswer,
 ): RenderedAnswer {
   const { body, status = 200, headers = {} } = answer
-  const made = Buffer.from(textOf(body))
+  const made = bytesOf(body)
   const same = before?.bytes.equals(made) ? before : null
   const { bytes, digest, encoded } = same ?? content(made)
   const etag = stored === null ? null : `W/"${digestOf(`${stored.slot}:${digest}`)}"`
   return { status, headers, bytes, digest, etag, encoded }
 }
 
-function textOf(body: Answer['body']): string {
-  if (body instanceof JsonText) return body.text
-  return body === undefined ? '' : JSON.stringify(body)
+function bytesOf(body: Answer['body']): Buffer {
+  if (body instanceof JsonBytes) return body.bytes
+  return Buffer.from(body === undefined ? '' : JSON.stringify(body))
 }
 
 /** Renders bytes that do not change while the service runs. */

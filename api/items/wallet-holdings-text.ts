@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { aliasOf } from '../../pipeline/domain/alias.ts'
-import { JsonText } from '../rendered-answer.ts'
+import { JsonBytes } from '../rendered-answer.ts'
 import type { HeldRows } from './held-rows.ts'
 import { walletHoldingItem } from './holding.ts'
 
@@ -10,41 +10,63 @@ import { walletHoldingItem } from './holding.ts'
  * recently requested wallets whose texts take at most `maxBytes`.
  */
 export class WalletHoldingsText {
-  readonly #cached: LRUCache<number, CachedRows>
+  readonly #cached: LRUCache<number, RowTexts>
 
   constructor(maxBytes: number) {
-    this.#cached = new LRUCache({ maxSize: maxBytes, sizeCalculation: ({ bytes }) => bytes })
+    this.#cached = new LRUCache({
+      maxSize: maxBytes,
+      sizeCalculation: ({ texts }) => Math.max(1, texts.length),
+    })
   }
 
-  /** Renders the answer with `walletHoldingItem` of each row, as of block time `now`. */
-  render(wallet: number, rows: HeldRows, now: number): JsonText {
-    const tokens = this.#rowTexts(wallet, rows).map(
-      (text, index) => `${text}${now - rows.firstTradeTime(index)}}}`,
-    )
-    return new JsonText(`{"wallet":"${aliasOf(wallet)}","tokens":[${tokens.join(',')}]}`)
+  /** Renders the response with `walletHoldingItem` of each row, as of block time `now`. */
+  render(wallet: number, rows: HeldRows, now: number): JsonBytes {
+    const { texts, ends } = this.#rowTexts(wallet, rows)
+    const head = `{"wallet":"${aliasOf(wallet)}","tokens":[`
+    const bytes = Buffer.allocUnsafe(head.length + texts.length + ends.length * MAX_TAIL + 2)
+    let at = bytes.write(head, 'latin1')
+    for (const [index, end] of ends.entries()) {
+      if (index > 0) bytes[at++] = COMMA
+      at += texts.copy(bytes, at, ends[index - 1] ?? 0, end)
+      at += bytes.write(`${now - rows.firstTradeTime(index)}}}`, at, 'latin1')
+    }
+    at += bytes.write(']}', at, 'latin1')
+    return new JsonBytes(bytes.subarray(0, at))
   }
 
-  /** Returns the text of each row up to its age, which is the last field of its last object. */
-  #rowTexts(wallet: number, rows: HeldRows): readonly string[] {
+  #rowTexts(wallet: number, rows: HeldRows): RowTexts {
     const { serials } = rows
     const cached = this.#cached.get(wallet)
-    if (cached?.serials === serials) return cached.texts
-    const bySerial = new Map(cached?.serials.map((serial, index) => [serial, cached.texts[index]]))
-    const texts = serials.map((serial, index) => bySerial.get(serial) ?? rowText(rows, index))
-    const bytes = texts.reduce((sum, text) => sum + text.length, 1)
-    this.#cached.set(wallet, { serials, texts, bytes })
-    return texts
+    if (cached?.serials === serials) return cached
+    const indexes = new Map(cached?.serials.map((serial, index) => [serial, index]))
+    const parts = serials.map((serial, index) => {
+      const known = indexes.get(serial)
+      if (cached === undefined || known === undefined) return rowText(rows, index)
+      return cached.texts.subarray(cached.ends[known - 1] ?? 0, cached.ends[known])
+    })
+    let end = 0
+    const ends = Uint32Array.from(parts, ({ length }) => (end += length))
+    const made = { serials, texts: Buffer.concat(parts), ends }
+    this.#cached.set(wallet, made)
+    return made
   }
 }
 
-interface CachedRows {
+/** The text of each row up to its age, which is the last field of its last object. */
+interface RowTexts {
   readonly serials: readonly number[]
-  /** JSON text of each row, up to its age. */
-  readonly texts: readonly string[]
-  readonly bytes: number
+  /** The texts, one after the other. */
+  readonly texts: Buffer
+  /** Where each text ends. */
+  readonly ends: Uint32Array
 }
 
-function rowText(rows: HeldRows, index: number): string {
+const COMMA = 0x2c
+/** Longest text after a row's cached part: an age in seconds with its sign, and `}},`. */
+const MAX_TAIL = 11 + '}},'.length
+
+function rowText(rows: HeldRows, index: number): Buffer {
   const row = rows.row(index)
-  return JSON.stringify(walletHoldingItem(row, row.first_trade_time)).slice(0, -'0}}'.length)
+  const text = JSON.stringify(walletHoldingItem(row, row.first_trade_time))
+  return Buffer.from(text.slice(0, -'0}}'.length))
 }

@@ -612,8 +612,8 @@ test('the cached text of holdings is what the rows render to, whatever rows chan
           }
           for (const now of [T + 9 ** at, T + 9 ** at + 1]) {
             const tokens = held.map((row) => walletHoldingItem(row, now))
-            const { text } = texts.render(wallet, list, now)
-            t.is(text, JSON.stringify({ wallet: `W${wallet}`, tokens }))
+            const { bytes } = texts.render(wallet, list, now)
+            t.is(bytes.toString(), JSON.stringify({ wallet: `W${wallet}`, tokens }))
           }
         }
       },

@@ -141,8 +141,8 @@ test.serial(
       const filter = { wallet: 2, minSeconds: 0, maxSeconds: null }
       const { rows } = await readHoldings(store, stored, filter, { offset: 0, limit: 9 })
       const tokens = rows.map((row) => walletHoldingItem(row, stored.blockTime))
-      const { text } = texts.render(2, open.ofWallet(2), stored.blockTime)
-      t.deepEqual(JSON.parse(text), { wallet: 'W2', tokens })
+      const { bytes } = texts.render(2, open.ofWallet(2), stored.blockTime)
+      t.deepEqual(JSON.parse(bytes.toString()), { wallet: 'W2', tokens })
     }
     await write(2, a, 1)
     await write(2, b, 1)
