@@ -28,13 +28,13 @@ export interface UnderAttack {
 }
 
 /**
- * Runs all hostile queries concurrently and repeatedly for `forMs` milliseconds, and beside them
- * `work`, which queries as the service does.
+ * Runs all hostile queries concurrently and repeatedly, and beside them `work`, which queries as the
+ * service does: for at least `forMs` milliseconds and `rounds` runs of `work`.
  */
 export async function attackAsAnalyst(
   analyst: ClickHouseClient,
   work: () => Promise<unknown>,
-  forMs: number,
+  { forMs, rounds: minRounds }: { readonly forMs: number; readonly rounds: number },
 ): Promise<UnderAttack> {
   const over = new AbortController()
   let attacks = 0
@@ -48,7 +48,7 @@ export async function attackAsAnalyst(
   let longestMs = 0
   let rounds = 0
   const end = performance.now() + forMs
-  while (performance.now() < end) {
+  while (performance.now() < end || rounds < minRounds) {
     const start = performance.now()
     await work().catch((error: Error) => failures.push(error.message))
     longestMs = Math.max(longestMs, performance.now() - start)
