@@ -28,8 +28,8 @@ export interface UnderAttack {
 }
 
 /**
- * Runs all hostile queries concurrently and repeatedly, and beside them `work`, which queries as the
- * service does: for at least `forMs` milliseconds and `rounds` runs of `work`.
+ * Runs all hostile queries concurrently and repeatedly, and `work`, which queries as the service
+ * does, for at least `forMs` milliseconds and `rounds` runs of `work`.
  */
 export async function attackAsAnalyst(
   analyst: ClickHouseClient,
