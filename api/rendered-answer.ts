@@ -18,17 +18,27 @@ export interface RenderedAnswer {
   readonly etag: string | null
   /** Returns the bytes in an encoding; they are compressed once. */
   encoded(encoding: Encoding): Promise<Buffer>
+  /** To call when the response is sent or its connection closed; null if not needed. */
+  readonly release: (() => void) | null
 }
 
 /** A content encoding that answers can be sent in. */
 export type Encoding = 'br' | 'gzip'
 
-/** The body of an answer as JSON text in bytes, for bodies that are costly to serialise. */
-export class JsonBytes {
+/**
+ * The body of a response as JSON text, for bodies that are costly to serialise. The buffer belongs
+ * to the object that created it, which does not change it before `release` is called.
+ */
+export class JsonText {
   readonly bytes: Buffer
+  /** Digest of the bytes. */
+  readonly digest: string
+  readonly release: () => void
 
-  constructor(bytes: Buffer) {
+  constructor(bytes: Buffer, digest: string, release: () => void) {
     this.bytes = bytes
+    this.digest = digest
+    this.release = release
   }
 }
 
@@ -45,30 +55,29 @@ export function renderAnswer(
   before?: RenderedAnswer,
 ): RenderedAnswer {
   const { body, status = 200, headers = {} } = answer
-  const made = bytesOf(body)
+  const text = body instanceof JsonText ? body : null
+  const made = text?.bytes ?? Buffer.from(body === undefined ? '' : JSON.stringify(body))
   const same = before?.bytes.equals(made) ? before : null
-  const { bytes, digest, encoded } = same ?? content(made)
+  const { bytes, digest, encoded } = same ?? content(made, text?.digest ?? digestOf(made))
   const etag = stored === null ? null : `W/"${digestOf(`${stored.slot}:${digest}`)}"`
-  return { status, headers, bytes, digest, etag, encoded }
-}
-
-function bytesOf(body: Answer['body']): Buffer {
-  if (body instanceof JsonBytes) return body.bytes
-  return Buffer.from(body === undefined ? '' : JSON.stringify(body))
+  return { status, headers, bytes, digest, etag, encoded, release: text?.release ?? null }
 }
 
 /** Renders bytes that do not change while the service runs. */
 export function renderBytes(bytes: Buffer): RenderedAnswer {
-  const { digest, encoded } = content(bytes)
+  const { digest, encoded } = content(bytes, digestOf(bytes))
   const etag = `W/"${digest}"`
-  return { status: 200, headers: {}, bytes, digest, etag, encoded }
+  return { status: 200, headers: {}, bytes, digest, etag, encoded, release: null }
 }
 
-function content(bytes: Buffer): Pick<RenderedAnswer, 'bytes' | 'digest' | 'encoded'> {
+function content(
+  bytes: Buffer,
+  digest: string,
+): Pick<RenderedAnswer, 'bytes' | 'digest' | 'encoded'> {
   const known: Partial<Record<Encoding, Promise<Buffer>>> = {}
   return {
     bytes,
-    digest: digestOf(bytes),
+    digest,
     encoded(encoding) {
       known[encoding] ??= encode(bytes, encoding)
       return known[encoding]
@@ -80,7 +89,7 @@ function content(bytes: Buffer): Pick<RenderedAnswer, 'bytes' | 'digest' | 'enco
 export const LEAST_COMPRESSED_BYTES = 1024
 
 /** Returns a digest of 12 base64url characters. */
-function digestOf(bytes: Buffer | string): string {
+export function digestOf(bytes: Buffer | string): string {
   return createHash('sha1').update(bytes).digest('base64url').slice(0, 12)
 }
 

@@ -7,6 +7,7 @@ export async function send(
   answer: RenderedAnswer,
   type: string,
 ): Promise<void> {
+  if (answer.release !== null) ctx.res.once('close', answer.release)
   ctx.status = answer.status
   ctx.set(answer.headers)
   if (answer.etag !== null) {

@@ -5,7 +5,7 @@ import type { Answer } from '../answer.ts'
 import type { Session } from '../auth/session.ts'
 import type { CursorCodec } from '../cursor.ts'
 import type { ProblemCode } from '../errors.ts'
-import type { JsonBytes } from '../rendered-answer.ts'
+import type { JsonText } from '../rendered-answer.ts'
 import type { MetricsReader } from '../rows/metrics-reader.ts'
 import type { OpenPositions } from '../rows/open-positions.ts'
 import type { RecentSwaps } from '../rows/recent-swaps.ts'
@@ -117,7 +117,7 @@ export function resource<
   handle(
     input: Input,
     request: RequestContext,
-  ): Promise<Answer & { readonly body: z.input<Body> | JsonBytes }>
+  ): Promise<Answer & { readonly body: z.input<Body> | JsonText }>
 }): Resource<Input> {
   const { params, query, requestBody = NO_BODY, read } = declaration
   // TypeScript cannot infer this for a generic object.

@@ -6,6 +6,7 @@ import type { Store } from '../../pipeline/store/store.ts'
 import { createCursorCodec } from '../cursor.ts'
 import { walletHoldingItem } from '../items/holding.ts'
 import { WalletHoldingsText } from '../items/wallet-holdings-text.ts'
+import { digestOf } from '../rendered-answer.ts'
 import { ask, creditsOf } from '../testing/ask.ts'
 import { openStore, type TestStore } from '../testing/open-stores.ts'
 import { aPositionRow, aSwapRow, insertWallets, MINT, markStored } from '../testing/rows.ts'
@@ -610,11 +611,22 @@ test('the cached text of holdings is what the rows render to, whatever rows chan
             firstTradeTime: (index: number) => held[index]!.first_trade_time,
             serials: held.map((row) => all.indexOf(row)),
           }
-          for (const now of [T + 9 ** at, T + 9 ** at + 1]) {
-            const tokens = held.map((row) => walletHoldingItem(row, now))
-            const { bytes } = texts.render(wallet, list, now)
-            t.is(bytes.toString(), JSON.stringify({ wallet: `W${wallet}`, tokens }))
+          const isRight = () => {
+            for (const now of [T + 9 ** at, T + 9 ** at + 1, T + 9 ** at + 5]) {
+              const tokens = held.map((row) => walletHoldingItem(row, now))
+              const text = texts.render(wallet, list, now)
+              t.is(text.bytes.toString(), JSON.stringify({ wallet: `W${wallet}`, tokens }))
+              t.is(text.digest, digestOf(text.bytes))
+              text.release()
+            }
           }
+          const first = texts.render(wallet, list, T + 9 ** at)
+          const sent = first.bytes.toString()
+          isRight()
+          t.is(first.bytes.toString(), sent, 'a text that is being sent is not overwritten')
+          if (which % 3 === 0) continue // this response is never released
+          first.release()
+          isRight()
         }
       },
     ),
