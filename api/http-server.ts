@@ -122,7 +122,8 @@ export function createHttpServer(options: HttpServerOptions = {}): ApiServer {
  * has an unread body, which Node would otherwise read for as long as the client sends it.
  */
 function trackAnswers(server: Server, lingerMs: number): (socket: Duplex) => boolean {
-  const unfinished = new Map<Duplex, number>()
+  // Weak, because a pipelined request whose connection ends before its turn emits no `close`.
+  const unfinished = new WeakMap<Duplex, number>()
   server.on('request', (request, response) => {
     const { socket } = request
     unfinished.set(socket, (unfinished.get(socket) ?? 0) + 1)
