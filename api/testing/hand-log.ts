@@ -9,6 +9,7 @@ export function handLog(partitions = 1) {
     partitions,
     epoch: 0,
     checkpoint: async () => null,
+    extent: async () => ({ id: 'by hand', partitions: new Map() }),
     async consume(_: ConsumeOptions, given: BatchHandler) {
       handler = given
       return { close: async () => {} }

@@ -35,7 +35,13 @@ export function openHistory(
     metrics: ingestMetrics,
     priceMaxAgeSeconds: config.solPriceMaxAgeSeconds,
   })
-  const autoBackfill = createAutoBackfill({ store, backfills, logger, onBug: fail })
+  const autoBackfill = createAutoBackfill({
+    store,
+    backfills,
+    metrics: ingestMetrics,
+    logger,
+    onBug: fail,
+  })
   return {
     source,
     backfills,

@@ -56,7 +56,6 @@ export async function startIngestion(
     onStage,
     metrics: ingestMetrics,
     deposits: payments?.deposits ?? null,
-    onGap: autoBackfill.onGap,
   })
   ingest.done.catch(fail)
   const beginBackfills = async () => {

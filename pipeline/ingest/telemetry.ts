@@ -73,6 +73,12 @@ export function createIngestMetrics(registry: Registry) {
       help: 'Slots skipped because the gap was too long to fetch.',
       registers,
     }),
+    openBackfills: new Gauge({
+      name: 'backfill_open_jobs',
+      help: 'Backfills of one wallet each that are not done, by reason: gap (a hole in the log), added (a new wallet).',
+      labelNames: ['reason'],
+      registers,
+    }),
     rpcBlocks: new Counter({
       name: 'ingest_rpc_blocks_total',
       help: 'Blocks fetched over RPC, by purpose.',

@@ -46,13 +46,14 @@ export class SupervisedConsumer implements Consumer {
   readonly #closing = new AbortController()
   readonly #closed: Promise<null>
   readonly #done: Promise<void>
-  /** A follower's next offset by partition; kept here because it commits nothing. */
-  readonly #positions = new Map<number, bigint>()
-  #hasStarted: () => void = () => {}
   /**
-   * A follower keeps its partitions for life: its state for them stays valid with a new client.
+   * Next offset by partition: of a follower since its start, because it commits nothing; of a group
+   * since the last assignment.
    */
-  #isAssigned = false
+  readonly #positions = new Map<number, bigint>()
+  /** Offsets at which the reader wants to start, until the first batch from there has come. */
+  readonly #starts = new Map<number, bigint>()
+  #hasStarted: () => void = () => {}
 
   constructor(deps: Deps, options: ConsumeOptions, handler: BatchHandler) {
     this.#deps = deps
@@ -119,16 +120,16 @@ export class SupervisedConsumer implements Consumer {
       consumer.on(consumer.events.CRASH, ({ payload }) => resolve(payload.error))
     })
     let assigned = Promise.resolve()
+    let refuse: (error: Error) => void = () => {}
+    const refused = new Promise<Error>((resolve) => {
+      refuse = resolve
+    })
     consumer.on(consumer.events.GROUP_JOIN, ({ payload }) => {
       // Before the first fetch: the client calls listeners synchronously.
       const own = payload.memberAssignment[topic] ?? []
       if (isFollower) this.#seek(consumer)
-      if (!isFollower || !this.#isAssigned)
-        assigned = (this.#options.onAssigned?.(own) ?? Promise.resolve()).then(() => {
-          this.#isAssigned = true
-          this.#hasStarted()
-        })
-      assigned.catch(() => {}) // the next batch meets it
+      else assigned = assigned.then(() => this.#assign(own, consumer))
+      assigned.then(this.#hasStarted, refuse)
     })
     try {
       await consumer.connect()
@@ -137,12 +138,9 @@ export class SupervisedConsumer implements Consumer {
         autoCommit: false,
         eachBatchAutoResolve: false,
         partitionsConsumedConcurrently: partitions,
-        eachBatch: async (payload) => {
-          await assigned
-          await this.#handle(payload)
-        },
+        eachBatch: (payload) => this.#handle(payload, assigned),
       })
-      const error = await Promise.race([crashed, this.#closed])
+      const error = await Promise.race([crashed, refused, this.#closed])
       if (error) throw error
     } finally {
       await consumer.disconnect().catch(() => {})
@@ -150,7 +148,39 @@ export class SupervisedConsumer implements Consumer {
     }
   }
 
-  async #handle(payload: EachBatchPayload): Promise<void> {
+  /** Lets the reader of a group say where to start. */
+  async #assign(partitions: readonly number[], consumer: KafkaConsumer): Promise<void> {
+    this.#positions.clear()
+    this.#starts.clear()
+    if (this.#options.mode === 'follow') return
+    const starts = (await this.#options.onAssigned?.(partitions)) ?? []
+    for (const [partition, offset] of starts) {
+      this.#starts.set(partition, offset)
+      consumer.seek({ topic: this.#deps.topic, partition, offset: String(offset) })
+    }
+  }
+
+  /**
+   * Whether a batch was fetched before the reader said where to start. Throws if the batch does not
+   * follow the one before it: then offsets were lost, and the partitions are assigned again.
+   */
+  #isStale(batch: EachBatchPayload['batch']): boolean {
+    const { partition } = batch
+    const start = this.#starts.get(partition)
+    if (start !== undefined) {
+      // The types of the client lack the field.
+      const { fetchedOffset } = batch as typeof batch & { readonly fetchedOffset: string }
+      if (BigInt(fetchedOffset) !== start) return true
+      this.#starts.delete(partition)
+    }
+    const next = this.#positions.get(partition)
+    const first = batch.firstOffset()
+    if (this.#options.mode === 'shared' && next !== undefined && first !== null)
+      if (BigInt(first) !== next) throw new Error('the log lost the offsets after the last batch')
+    return false
+  }
+
+  async #handle(payload: EachBatchPayload, assigned: Promise<void>): Promise<void> {
     const { topic, logger, metrics } = this.#deps
     const { batch, heartbeat, isRunning } = payload
     const partition = batch.partition
@@ -165,6 +195,8 @@ export class SupervisedConsumer implements Consumer {
       })
     }, HEARTBEAT_MS)
     try {
+      await assigned
+      if (this.#isStale(batch)) return
       const { records, next, newer } = await this.#read(partition, batch.messages)
       if (newer !== null) stopped = { next, version: newer }
       const done =

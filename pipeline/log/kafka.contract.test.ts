@@ -154,6 +154,88 @@ test(`a follower leaves no group behind, and topics of other prefixes share no g
   )
 })
 
+test(`a topic that was deleted and created again is another log (rule K10)${why}`, async (t) => {
+  const prefix = aPrefix()
+  const topic = `${prefix}wallet-events`
+  const extents = []
+  for (const slot of [1, 2]) {
+    const log = await createKafkaLog(config(prefix), deps(), { partitions: 2 })
+    await log.appendSlot({ marker: marker(slot), records: [] })
+    extents.push(await log.extent())
+    t.deepEqual(await log.extent(), extents.at(-1))
+    await log.close()
+    await deleteTopic(topic)
+  }
+  const range = { low: 0n, end: 1n }
+  t.deepEqual(
+    extents.map(({ partitions }) => [partitions.get(0), partitions.get(1)]),
+    [
+      [range, range],
+      [range, range],
+    ],
+  )
+  t.not(extents[0]?.id, extents[1]?.id)
+})
+
+/** Resolves when the topic is gone. */
+async function deleteTopic(topic: string): Promise<void> {
+  const admin = client().admin()
+  await admin.connect()
+  await admin.deleteTopics({ topics: [topic] })
+  while ((await admin.listTopics()).includes(topic)) await new Promise(setImmediate)
+  await admin.disconnect()
+}
+
+test(`entries deleted before a running reader came to them assign its partitions again (rule K10)${why}`, async (t) => {
+  const prefix = aPrefix()
+  const topic = `${prefix}wallet-events`
+  const log = await createKafkaLog(config(prefix), deps(), { partitions: 1 })
+  const lows: unknown[] = []
+  const slots: number[] = []
+  let release: () => void = () => {}
+  const isReleased = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  let begin: () => void = () => {}
+  const hasBegun = new Promise<void>((resolve) => {
+    begin = resolve
+  })
+  let finish: () => void = () => {}
+  const isFinished = new Promise<void>((resolve) => {
+    finish = resolve
+  })
+  await log.appendSlot({ marker: marker(1), records: [] })
+  await log.consume(
+    {
+      mode: 'shared',
+      group: 'fold',
+      async onAssigned() {
+        const { partitions } = await log.extent()
+        lows.push(partitions.get(0)?.low)
+        return new Map()
+      },
+    },
+    async ({ records }) => {
+      for (const record of records) if (record.kind === 'marker') slots.push(record.marker.slot)
+      begin()
+      await isReleased
+      if (slots.includes(10)) finish()
+    },
+  )
+  await hasBegun
+  for (let slot = 2; slot <= 10; slot++) await log.appendSlot({ marker: marker(slot), records: [] })
+  const admin = client().admin()
+  await admin.connect()
+  await admin.fetchTopicOffsets(topic) // loads the metadata that the next call needs
+  await admin.deleteTopicRecords({ topic, partitions: [{ partition: 0, offset: '8' }] })
+  await admin.disconnect()
+  release()
+  await isFinished
+  t.deepEqual(lows, [0n, 8n])
+  t.deepEqual(slots, [1, 9, 10])
+  await log.close()
+})
+
 test(`a topic with other partitions is named, and nothing is changed${why}`, async (t) => {
   const prefix = aPrefix()
   const log = await createKafkaLog(config(prefix), deps(), { partitions: 2 })

@@ -14,10 +14,10 @@ import {
   whileSettling,
 } from './kafka-client.ts'
 import { KEPT_HEADERS, SupervisedConsumer } from './kafka-consumer.ts'
-import { hasCommitted, readEnds } from './kafka-offsets.ts'
+import { hasCommitted, readEnds, readExtent } from './kafka-offsets.ts'
 import { openProducer, type PatientProducer } from './kafka-producer.ts'
 import { readCheckpoint } from './kafka-tail.ts'
-import type { BatchHandler, ConsumeOptions, Consumer, EventLog } from './log.ts'
+import type { BatchHandler, ConsumeOptions, Consumer, EventLog, LogExtent } from './log.ts'
 import type { LateOrigin, LogMessage } from './log-message.ts'
 import { encodeMessage } from './record.ts'
 import { createLogMetrics, type LogMetrics } from './telemetry.ts'
@@ -128,6 +128,15 @@ class KafkaLog implements EventLog {
         logger.warn({ attempt, reason: (cause as Error).message }, 'checkpoint is read again')
       }
       await pause(attempt * 500, this.#closing.signal)
+    }
+  }
+
+  async extent(): Promise<LogExtent> {
+    const { kafka, topic, config } = this.#parts
+    try {
+      return await readExtent(kafka, topic.name)
+    } catch (cause) {
+      throw unreachable(config, cause)
     }
   }
 

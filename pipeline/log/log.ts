@@ -40,6 +40,8 @@ export interface EventLog {
    * starts empty.
    */
   checkpoint(): Promise<SlotMarker | null>
+  /** Returns what the log has now. Rejects if the server does not answer. */
+  extent(): Promise<LogExtent>
   /**
    * Starts a consumer. Resolves when it has its partitions: it receives everything appended from
    * then on.
@@ -60,26 +62,41 @@ export interface EventLog {
   close(): Promise<void>
 }
 
-/** Callbacks of any consumer. */
-interface ConsumerHooks {
+/** What a log has. */
+export interface LogExtent {
   /**
-   * Called when partitions are revoked or assigned, before their first batch. State kept for them
-   * is stale.
+   * Identity of the log: the id that Kafka gave the topic, or the epoch of a log in memory. A topic
+   * that was deleted and created again has another one. Empty if the brokers know none.
    */
-  onAssigned?(partitions: readonly number[]): Promise<void>
+  readonly id: string
+  /**
+   * By partition: offset of the oldest entry, and the offset after the newest one. Entries below
+   * `low` have expired or were deleted.
+   */
+  readonly partitions: ReadonlyMap<number, { readonly low: bigint; readonly end: bigint }>
 }
 
 /**
  * How to read. `shared`: the consumers of a group share the partitions, and committed offsets
- * belong to the group. A partition without one starts at its oldest record. `follow`: every process
- * reads every partition, from the records of the last `sinceMs` milliseconds, and commits nothing.
- * It receives no kept transactions.
+ * belong to the group. `follow`: every process reads every partition, from the records of the last
+ * `sinceMs` milliseconds, and commits nothing. It receives no kept transactions.
  */
-export type ConsumeOptions = ConsumerHooks &
-  (
-    | { readonly mode: 'shared'; readonly group: string }
-    | { readonly mode: 'follow'; readonly sinceMs: number }
-  )
+export type ConsumeOptions =
+  | {
+      readonly mode: 'shared'
+      readonly group: string
+      /**
+       * Called when partitions are revoked or assigned, and after offsets were lost, before the
+       * next batch. State kept for them is stale. Returns the offset at which to start, by
+       * partition. A partition without one starts at its committed offset, else at its oldest
+       * record. If it rejects, the partitions are assigned again.
+       */
+      onAssigned?(partitions: readonly number[]): Promise<StartOffsets>
+    }
+  | { readonly mode: 'follow'; readonly sinceMs: number }
+
+/** Offsets at which to start, by partition. */
+export type StartOffsets = ReadonlyMap<number, bigint>
 
 /**
  * Handles records of one partition in offset order. Partitions run concurrently, each with one

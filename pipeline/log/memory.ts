@@ -5,7 +5,14 @@ import type { RefoldRequest, SlotMarker, SlotRecords, WalletRecord } from '../do
 import type { Logger } from '../runtime/logger.ts'
 import type { Registry } from '../runtime/telemetry.ts'
 import { handOut } from './hand-out.ts'
-import type { BatchHandler, ConsumeOptions, EventLog, LogRecord } from './log.ts'
+import type {
+  BatchHandler,
+  ConsumeOptions,
+  EventLog,
+  LogExtent,
+  LogRecord,
+  StartOffsets,
+} from './log.ts'
 import type { LateOrigin, LogMessage } from './log-message.ts'
 import { createLogMetrics } from './telemetry.ts'
 import { PARTITIONS, partitionOf } from './topics.ts'
@@ -101,6 +108,13 @@ class MemoryLog implements EventLog {
     return this.#newest
   }
 
+  async extent(): Promise<LogExtent> {
+    const partitions = this.#parts.map(
+      ({ index, base, end }) => [index, { low: BigInt(base), end: BigInt(end) }] as const,
+    )
+    return { id: String(this.epoch), partitions: new Map(partitions) }
+  }
+
   async settled(name: string, stop: AbortSignal): Promise<void> {
     const ends = this.#parts.map((part) => part.end)
     const wake = () => {
@@ -124,7 +138,8 @@ class MemoryLog implements EventLog {
   async consume(options: ConsumeOptions, handler: BatchHandler) {
     this.#refuseWhenClosed()
     const group = this.#groupOf(options)
-    const member: Member = { handler, onAssigned: options.onAssigned }
+    const onAssigned = options.mode === 'shared' ? options.onAssigned : undefined
+    const member: Member = { handler, onAssigned: onAssigned?.bind(options) }
     await group.rebalance((members) => members.add(member))
     return {
       close: async () => {
@@ -290,7 +305,7 @@ function isKept(
 
 interface Member {
   readonly handler: BatchHandler
-  readonly onAssigned: ((partitions: readonly number[]) => Promise<void>) | undefined
+  readonly onAssigned: ((partitions: readonly number[]) => Promise<StartOffsets>) | undefined
 }
 
 interface GroupDeps {
@@ -341,7 +356,10 @@ class Group {
       parts: this.#deps.parts.filter((part) => part.index % members.length === place),
     }))
     await Promise.all(
-      shares.map(({ member, parts }) => member.onAssigned?.(parts.map((part) => part.index))),
+      shares.map(async ({ member, parts }) => {
+        const starts = await member.onAssigned?.(parts.map((part) => part.index))
+        for (const [partition, offset] of starts ?? []) this.positions[partition] = Number(offset)
+      }),
     )
     this.#running = Promise.all(
       shares.flatMap(({ member, parts }) =>

@@ -26,6 +26,12 @@ export function createFoldMetrics(registry: Registry) {
       help: 'Wallets folded again from their first stored event.',
       registers,
     }),
+    holes: new Counter({
+      name: 'fold_holes_total',
+      help: 'Holes between storage and the log, by partition: slots that the log skips, or offsets that it lost. A backfill is opened for each.',
+      labelNames: ['lost'],
+      registers,
+    }),
     slot: new Gauge({
       name: 'fold_slot',
       help: 'Newest slot that this process has stored of all its partitions.',

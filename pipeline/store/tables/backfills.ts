@@ -70,6 +70,19 @@ export function createBackfillJobs(store: Store) {
         jobs.map((job) => jobRow(job, version)),
       )
     },
+    /** Stores those jobs of which no row exists, neither open nor done. */
+    async saveNew(jobs: readonly BackfillJob[]): Promise<void> {
+      const slots = [...new Set(jobs.map(({ range }) => range.toSlot ?? 0))]
+      const rows = await store.query<{ key: string }>(
+        `SELECT DISTINCT concat(toString(wallet), ' ', toString(reason), ' ', toString(from_slot), ' ', toString(to_slot)) AS key
+         FROM backfills WHERE to_slot IN {slots:Array(UInt64)} LIMIT 10000000`,
+        { slots },
+      )
+      const known = new Set(rows.map(({ key }) => key))
+      const keyOf = ({ wallet, reason, range }: BackfillJob) =>
+        `${wallet} ${reason} ${range.fromSlot ?? 0} ${range.toSlot ?? 0}`
+      await this.save(jobs.filter((job) => !known.has(keyOf(job))))
+    },
     /**
      * Returns the jobs that are not done, of one wallet or all, by wallet and then newest range
      * first.

@@ -32,15 +32,19 @@ export async function readStorageMarker(store: Store): Promise<SlotMarker | null
     {},
     ['slot', 'parent', 'block_time', 'sol_price_time', 'sol_price_usd_e9'],
   )
-  if (row === undefined) return null
+  return row === undefined ? null : markerOf(row)
+}
+
+function markerOf(row: MarkerRow): SlotMarker {
+  const { slot, parent, block_time, sol_price_time, sol_price_usd_e9 } = row
   return {
-    slot: Number(row.slot),
-    parent: Number(row.parent),
-    blockTime: row.block_time,
+    slot: Number(slot),
+    parent: Number(parent),
+    blockTime: block_time,
     solPrice:
-      row.sol_price_time === null || row.sol_price_usd_e9 === null
+      sol_price_time === null || sol_price_usd_e9 === null
         ? null
-        : { time: row.sol_price_time, usdE9: BigInt(row.sol_price_usd_e9) },
+        : { time: sol_price_time, usdE9: BigInt(sol_price_usd_e9) },
   }
 }
 
@@ -85,11 +89,34 @@ export async function readNewestTick(store: Store): Promise<number | null> {
   return row?.block_time ?? null
 }
 
-/** Returns the slot of the newest marker that a worker has stored, by partition. */
-export async function readProgress(store: Store, worker: string) {
-  const rows = await store.query<{ partition: number; slot: string }>(
-    'SELECT partition, slot FROM progress FINAL WHERE worker = {worker:String} LIMIT 65536',
+/** How far a worker has stored a partition. */
+export interface StoredPosition {
+  /** The newest stored marker. */
+  readonly marker: SlotMarker
+  /** `LogExtent.id` of the log that was read; empty if an earlier version stored the row. */
+  readonly logId: string
+  /** Everything below this offset of that log is stored; 0 without a `logId`. */
+  readonly nextOffset: bigint
+}
+
+/** Returns how far a worker has stored each partition. */
+export async function readProgress(
+  store: Store,
+  worker: string,
+): Promise<ReadonlyMap<number, StoredPosition>> {
+  const rows = await store.query<
+    MarkerRow & { partition: number; log_id: string; next_offset: string }
+  >(
+    `SELECT partition, slot, parent, block_time, sol_price_time, sol_price_usd_e9, log_id, next_offset
+     FROM progress WHERE worker = {worker:String}
+     ORDER BY partition, slot DESC, next_offset DESC LIMIT 1 BY partition LIMIT 65536`,
     { worker },
+    ['partition', 'slot', 'log_id', 'next_offset'],
   )
-  return new Map(rows.map(({ partition, slot }) => [partition, Number(slot)]))
+  return new Map(
+    rows.map((row) => [
+      row.partition,
+      { marker: markerOf(row), logId: row.log_id, nextOffset: BigInt(row.next_offset) },
+    ]),
+  )
 }

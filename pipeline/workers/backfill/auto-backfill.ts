@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { ServiceError } from '../../domain/service-error.ts'
 import { StoppedError } from '../../ingest/rpc/retry-until-stopped.ts'
+import type { IngestMetrics } from '../../ingest/telemetry.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import { pause } from '../../runtime/pause.ts'
 import type { Store } from '../../store/store.ts'
@@ -9,22 +10,18 @@ import { readTrackedWallets } from '../../store/tables/tracked-wallets.ts'
 import type { Backfills } from './backfills.ts'
 import { mapConcurrently } from './map-concurrently.ts'
 
-/** Backfills that start automatically: for gaps in ingest, and for added wallets. Crash safe. */
+/** Backfills that start automatically: for holes in the log, and for added wallets. Crash safe. */
 export interface AutoBackfill {
-  /**
-   * Stores a backfill job of the slots for every wallet. Later slots must not be appended before it
-   * resolves.
-   */
-  onGap(gap: { readonly fromSlot: number; readonly toSlot: number }): Promise<void>
   /**
    * Stores a backfill job of the whole history for each of these wallets. Call it before they are
    * tracked. The jobs start with `follow`, or at the next start of the process.
    */
   onAdded(wallets: readonly number[]): Promise<void>
   /**
-   * Call it once the log has slot `newest`. It starts the open backfills, and the coverage of
-   * wallets that have none begins at `newest`. Wallets added before the process started are
-   * subscribed from its first slot.
+   * Call it once the log has slot `newest`. It starts the open backfills, and from then on those
+   * that the fold worker opens for holes, in whatever process it runs. The coverage of wallets that
+   * have none begins at `newest`. Wallets added before the process started are subscribed from its
+   * first slot.
    */
   begin(newest: { readonly slot: number; readonly blockTime: number }): Promise<void>
   /**
@@ -40,13 +37,15 @@ export interface AutoBackfill {
 export interface AutoBackfillDeps {
   readonly store: Store
   readonly backfills: Backfills
+  readonly metrics: Pick<IngestMetrics, 'openBackfills'>
   readonly logger: Logger
   /** Called with an error that only a bug can cause. */
   readonly onBug: (error: unknown) => void
 }
 
 const JOBS_AT_ONCE = 4
-/** Pause after a failure, before all open jobs run again. */
+/** Pause before open jobs are looked for again, and the pause after a failure. */
+const POLL_MS = 5000
 const RETRY_MS = 30_000
 /** A server applies a changed subscription within this many slots. */
 const JOIN_SLOTS = 32
@@ -57,7 +56,6 @@ export function createAutoBackfill(deps: AutoBackfillDeps): AutoBackfill {
   const starter = new BackfillStarter(deps)
   // Callers pass these on as callbacks, so they must not need `this`.
   return {
-    onGap: (gap) => starter.onGap(gap),
     onAdded: (wallets) => starter.onAdded(wallets),
     begin: (newest) => starter.begin(newest),
     follow: (newest) => starter.follow(newest),
@@ -74,19 +72,11 @@ class BackfillStarter {
   /** Whether there may be open jobs that `#running` has not read. */
   #isWanted = false
   #running: Promise<void> | null = null
-  #retry: NodeJS.Timeout | undefined
+  #next: NodeJS.Timeout | undefined
 
   constructor(deps: AutoBackfillDeps) {
     this.#deps = deps
     setMaxListeners(0, this.#stopping.signal)
-  }
-
-  async onGap(gap: { readonly fromSlot: number; readonly toSlot: number }): Promise<void> {
-    const now = Date.now()
-    const range = { fromSlot: gap.fromSlot, toSlot: gap.toSlot }
-    const wallets = await this.#allWallets()
-    await this.#deps.backfills.jobs.save(wallets.map((wallet) => newJob(wallet, 'gap', range, now)))
-    this.#start()
   }
 
   async onAdded(wallets: readonly number[]): Promise<void> {
@@ -126,7 +116,7 @@ class BackfillStarter {
   }
 
   async close(): Promise<void> {
-    clearTimeout(this.#retry)
+    clearTimeout(this.#next)
     this.#stopping.abort()
     await this.#running
   }
@@ -138,33 +128,42 @@ class BackfillStarter {
   /** Runs the open backfill jobs. If a run is in progress, schedules one more run after it. */
   #start(): void {
     if (!this.#hasBegun || this.#stopping.signal.aborted) return
+    clearTimeout(this.#next)
     this.#isWanted = true
     this.#running ??= this.#runOpen()
-      .catch(this.#deps.onBug)
+      .then((pauseMs) => {
+        this.#next = setTimeout(() => this.#start(), pauseMs)
+      }, this.#deps.onBug)
       .finally(() => {
         this.#running = null
-        if (this.#isWanted) this.#start()
+        if (this.#stopping.signal.aborted) clearTimeout(this.#next)
+        else if (this.#isWanted) this.#start()
       })
   }
 
-  async #runOpen(): Promise<void> {
-    const { backfills, logger } = this.#deps
+  /** Runs the open jobs. Returns the pause before it should be called again, in milliseconds. */
+  async #runOpen(): Promise<number> {
+    const { backfills, logger, metrics } = this.#deps
     try {
       while (this.#isWanted) {
         this.#isWanted = false
         const open = await backfills.jobs.open(['gap', 'added'])
+        for (const reason of ['gap', 'added'] as const)
+          metrics.openBackfills.set({ reason }, open.filter((job) => job.reason === reason).length)
         const ready = open.filter(({ wallet }) => !this.#joining.has(wallet))
         if (ready.length === 0) continue
         logger.info({ backfills: ready.length }, 'backfill begins')
         await this.#runJobs(ready)
         logger.info({ backfills: ready.length }, 'backfill done')
+        this.#isWanted = true // so that the metric shows what is open now
       }
+      return POLL_MS
     } catch (error) {
-      if (this.#stopping.signal.aborted || error instanceof StoppedError) return
+      if (this.#stopping.signal.aborted || error instanceof StoppedError) return POLL_MS
       if (!(error instanceof ServiceError)) throw error
       const context = { reason: error.message, retryMs: RETRY_MS }
       logger.warn(context, 'backfill interrupted; it resumes later')
-      this.#retry = setTimeout(() => this.#start(), RETRY_MS)
+      return RETRY_MS
     }
   }
 

@@ -130,6 +130,7 @@ async function startPipeline(
     store,
     logger,
     backfills: own,
+    metrics: createIngestMetrics(createRegistry()),
     onBug: (error) => {
       throw error
     },
@@ -155,7 +156,6 @@ async function startPipeline(
     prices,
     // Slots checked again at the start only have the prices known at the start.
     limits: { recheckSlots: 0, maxGapSlots },
-    onGap: auto.onGap,
     checkpoint: async () => ({ slot: head, parent: head - 1, blockTime, solPrice }),
   })
   return {

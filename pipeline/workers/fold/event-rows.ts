@@ -1,11 +1,12 @@
 import { DECODER_VERSION } from '../../domain/decoder-version.ts'
 import type { Swap } from '../../domain/event.ts'
-import type { DecodedRecord, SlotMarker, WalletRecord } from '../../domain/slot.ts'
+import type { DecodedRecord, WalletRecord } from '../../domain/slot.ts'
 import { swapValueLamports } from '../../domain/swap-value.ts'
 import type { LateMark } from '../../log/late-order.ts'
 import type { LateOrigin } from '../../log/log-message.ts'
 import { mapRecordTypes, RECORD_TYPES } from '../../records/record-types.ts'
 import type { Row } from '../../store/store.ts'
+import type { StoredPosition } from '../../store/tables/progress.ts'
 
 const { kept: _, ...DECODED_TYPES } = RECORD_TYPES
 
@@ -75,17 +76,19 @@ export function gapRow(gap: { readonly fromSlot: number; readonly toSlot: number
   return { to_slot: gap.toSlot, from_slot: gap.fromSlot }
 }
 
-/** Row of table `progress`: the newest slot of a partition that a worker has stored. */
+/** Row of table `progress`: how far a worker has stored a partition. */
 export function progressRow(
   worker: string,
   partition: number,
   partitions: number,
-  marker: SlotMarker,
+  { marker, logId, nextOffset }: StoredPosition,
 ): Row {
   return {
     worker,
     partition,
     partitions,
+    log_id: logId,
+    next_offset: nextOffset,
     slot: marker.slot,
     parent: marker.parent,
     block_time: marker.blockTime,

@@ -62,7 +62,21 @@ test('batches are joined in order, with the newest marker of each partition', (t
 test('a marker whose parent is beyond the marker before it reveals a gap', (t) => {
   const batches = [{ partition: 0, records: [marker(1n, 20, 15), marker(2n, 21, 20)] }]
   t.deepEqual(joinBatches(batches, new LateOrder(0, [[0, 10]])).flush.gaps, [
-    { fromSlot: 10, toSlot: 15 },
+    { partition: 0, fromSlot: 10, toSlot: 15, isLost: false },
   ])
   t.deepEqual(joinBatches(batches, new LateOrder(0)).flush.gaps, [])
+})
+
+test('after lost entries the first new marker reveals a hole, even if no slot is missing (rule K10)', (t) => {
+  const gapsOf = (records: LogRecord[]) =>
+    joinBatches([{ partition: 3, records }], new LateOrder(0, [[3, 10]]), new Set([3])).flush.gaps
+  const hole = { partition: 3, fromSlot: 10, isLost: true }
+  t.deepEqual(gapsOf([marker(1n, 9, 8), marker(2n, 11, 10), marker(3n, 12, 11)]), [
+    { ...hole, toSlot: 10 },
+  ])
+  t.deepEqual(gapsOf([marker(1n, 20, 15), marker(2n, 30, 25)]), [
+    { ...hole, toSlot: 15 },
+    { partition: 3, fromSlot: 20, toSlot: 25, isLost: false },
+  ])
+  t.deepEqual(gapsOf([marker(1n, 9, 8)]), [])
 })

@@ -10,10 +10,18 @@ export interface LoggedRecord extends RecordMessage {
   readonly mark: LateMark | null
 }
 
-/** Slots after `fromSlot` and up to `toSlot` (included) that are not on the log. */
+/**
+ * Slots after `fromSlot` and up to `toSlot` (included) that a partition of the log does not have.
+ */
 export interface SlotGap {
+  readonly partition: number
   readonly fromSlot: number
   readonly toSlot: number
+  /**
+   * Entries of the log itself were lost, so also late records of slots up to `fromSlot` may be
+   * missing. `toSlot` may then equal `fromSlot`.
+   */
+  readonly isLost: boolean
 }
 
 /** The entries that a worker stores together, in log order within each partition. */
@@ -26,17 +34,22 @@ export interface Flush {
 
 /**
  * Joins batches into one flush. `reached` holds the newest marker of each partition that has one.
- * A marker whose parent is above the partition's previous marker reveals a gap. Advances `order`.
+ * Advances `order`.
+ *
+ * A marker whose parent is above the partition's previous marker reveals a gap. In a partition of
+ * `lost`, of which entries are gone, so does the first new marker, whatever its parent (rule K10).
  */
 export function joinBatches(
   batches: readonly LogBatch[],
   order: LateOrder,
+  lost: ReadonlySet<number> = new Set(),
 ): { readonly flush: Flush; readonly reached: ReadonlyMap<number, SlotMarker> } {
   const records: LoggedRecord[] = []
   const markers: SlotMarker[] = []
   const refolds: RefoldRequest[] = []
   const gaps: SlotGap[] = []
   const reached = new Map<number, SlotMarker>()
+  const unresolved = new Set(lost)
   for (const { partition, records: entries } of batches)
     for (const entry of entries) {
       if (entry.kind === 'record')
@@ -50,7 +63,11 @@ export function joinBatches(
       else {
         const { slot, parent } = entry.marker
         const passed = order.passed(partition)
-        if (passed !== null && parent > passed) gaps.push({ fromSlot: passed, toSlot: parent })
+        const isLost = unresolved.has(partition)
+        if (passed !== null && (parent > passed || (isLost && slot > passed))) {
+          unresolved.delete(partition)
+          gaps.push({ partition, fromSlot: passed, toSlot: Math.max(parent, passed), isLost })
+        }
         order.pass(partition, slot)
         markers.push(entry.marker)
         reached.set(partition, entry.marker)

@@ -1,8 +1,10 @@
 import type { SlotMarker } from '../../domain/slot.ts'
-import type { EventLog } from '../../log/log.ts'
+import type { EventLog, LogBatch, StartOffsets } from '../../log/log.ts'
+import type { Logger } from '../../runtime/logger.ts'
 import type { Store } from '../../store/store.ts'
-import { insertProgress, readProgress } from '../../store/tables/progress.ts'
+import { insertProgress, readProgress, type StoredPosition } from '../../store/tables/progress.ts'
 import { progressRow } from './event-rows.ts'
+import { planStarts } from './plan-start.ts'
 
 /** A slot and its block time in unix seconds; null until there is one. */
 export interface FoldStatus {
@@ -17,42 +19,95 @@ export class FoldProgress {
   readonly #store: Store
   readonly #log: EventLog
   readonly #worker: string
+  readonly #logger: Logger
   /** Newest marker that this process stored, by partition. */
   readonly #newest = new Map<number, SlotMarker>()
-  /** Slot of the newest stored marker by partition, whichever process stored it; null: not read. */
-  #stored: ReadonlyMap<number, number> | null = null
+  /** Newest stored position by partition, whichever process stored it. */
+  #stored = new Map<number, StoredPosition>()
+  /** Lowest slot of `#stored` at the last assignment; -1 if a partition has none. */
+  #lowest = -1
+  /** Identity of the log at the last assignment. */
+  #logId = ''
+  /** Partitions of which entries after the stored ones are gone; until the next marker. */
+  readonly #lost = new Set<number>()
 
   /** `worker`: name in table `progress`. */
-  constructor(store: Store, log: EventLog, worker: string) {
+  constructor(store: Store, log: EventLog, worker: string, logger: Logger) {
     this.#store = store
     this.#log = log
     this.#worker = worker
+    this.#logger = logger
   }
 
-  /** Slot of the newest stored marker of each partition. */
-  async stored(): Promise<ReadonlyMap<number, number>> {
-    this.#stored ??= await this.#readStart()
-    return this.#stored
-  }
-
-  /** Stores rows of `progress`. `passed`: slot of the newest marker of every known partition. */
-  async store(
-    reached: ReadonlyMap<number, SlotMarker>,
-    passed: ReadonlyMap<number, number>,
-  ): Promise<void> {
-    const { partitions } = this.#log
-    const rows = [...reached].map(([partition, marker]) =>
-      progressRow(this.#worker, partition, partitions, marker),
-    )
-    await insertProgress(this.#store, rows)
-    for (const [partition, marker] of reached) this.#newest.set(partition, marker)
-    this.#stored = passed
-  }
-
-  /** Clears the cached progress, because other processes may have stored newer progress. */
-  forget(): void {
+  /**
+   * Reads what is stored and compares it with the log (rule K10). Returns the offsets at which to
+   * read. Other processes may have stored newer progress since the last assignment.
+   */
+  async assign(partitions: readonly number[]): Promise<StartOffsets> {
+    const stored = await readProgress(this.#store, this.#worker)
+    const extent = await this.#log.extent()
+    const starts = planStarts(partitions, stored, extent, this.#isInMemory)
     this.#newest.clear()
-    this.#stored = null
+    this.#lost.clear()
+    this.#stored = new Map(stored)
+    const slots = [...stored.values()].map(({ marker }) => marker.slot)
+    this.#lowest = slots.length < this.#log.partitions ? -1 : Math.min(...slots)
+    this.#logId = extent.id
+    for (const [partition, { isLost }] of starts) if (isLost) this.#lost.add(partition)
+    if (this.#lost.size > 0) {
+      const context = { partitions: [...this.#lost] }
+      this.#logger.warn(context, 'the log lacks entries after the stored ones: a hole')
+    }
+    return new Map([...starts].map(([partition, { offset }]) => [partition, offset]))
+  }
+
+  /** Partitions of which entries are lost between the stored marker and the next one. */
+  get lost(): ReadonlySet<number> {
+    return this.#lost
+  }
+
+  /**
+   * Slot of the newest stored marker of each partition. A log in memory restarts, in every
+   * partition, at the lowest slot that storage has.
+   */
+  passed(): ReadonlyMap<number, number> {
+    const slots = new Map<number, number>()
+    for (const [partition, { marker, logId }] of this.#stored) {
+      const isRestarted = this.#isInMemory && logId !== this.#logId
+      slots.set(partition, isRestarted ? this.#lowest : marker.slot)
+    }
+    return slots
+  }
+
+  /**
+   * Stores that these batches are stored. `reached`: the newest marker of each partition that has
+   * one in them.
+   */
+  async store(
+    batches: readonly LogBatch[],
+    reached: ReadonlyMap<number, SlotMarker>,
+  ): Promise<void> {
+    const positions = new Map<number, StoredPosition>()
+    for (const { partition, records } of batches) {
+      const marker = reached.get(partition) ?? this.#stored.get(partition)?.marker
+      const last = records.at(-1)
+      // A position of a log in memory is worth nothing without a new marker.
+      if (!marker || !last || (this.#isInMemory && !reached.has(partition))) continue
+      positions.set(partition, { marker, logId: this.#logId, nextOffset: last.offset + 1n })
+    }
+    const { partitions } = this.#log
+    await insertProgress(
+      this.#store,
+      [...positions].map(([partition, position]) =>
+        progressRow(this.#worker, partition, partitions, position),
+      ),
+    )
+    for (const [partition, marker] of reached) this.#newest.set(partition, marker)
+    for (const [partition, position] of positions) {
+      const before = this.#stored.get(partition)?.marker.slot ?? -1
+      if (position.marker.slot > before) this.#lost.delete(partition)
+      this.#stored.set(partition, position)
+    }
   }
 
   /** The lowest of the newest markers; null fields while a partition has none. */
@@ -64,11 +119,7 @@ export class FoldProgress {
       : { slot: null, blockTime: null }
   }
 
-  /** A log in memory restarts, in every partition, at the lowest slot that storage has. */
-  async #readStart(): Promise<ReadonlyMap<number, number>> {
-    const progress = await readProgress(this.#store, this.#worker)
-    if (this.#log.epoch === 0) return progress
-    const lowest = progress.size < this.#log.partitions ? -1 : Math.min(...progress.values())
-    return new Map([...progress.keys()].map((partition) => [partition, lowest]))
+  get #isInMemory(): boolean {
+    return this.#log.epoch !== 0
   }
 }

@@ -3,13 +3,12 @@ import type { SlotMarker, SolPrice, WalletRecord } from '../../domain/slot.ts'
 import { partitionOf } from '../../log/topics.ts'
 import type { Registry } from '../../runtime/telemetry.ts'
 import type { Store } from '../../store/store.ts'
-import { insertSlotGaps } from '../../store/tables/slot-gaps.ts'
 import { newestPoolPriceTime } from '../../store/tables/sol-prices.ts'
 import { addEmptyMetrics } from '../../store/tables/tracked-wallets.ts'
 import { newestStoredSlot } from '../../store/tables/wallet-events.ts'
 import { createFoldMetrics, type FoldMetrics } from '../telemetry.ts'
-import { gapRow } from './event-rows.ts'
 import type { Flush, LoggedRecord } from './flush.ts'
+import { openHoles } from './holes.ts'
 import { adoptSalt } from './privacy-salt.ts'
 import { type FoldDeps, type FoldWorker, type RunningFold, runFold } from './run-fold.ts'
 import { storeRecords } from './store-records.ts'
@@ -106,7 +105,10 @@ class BookWorker implements FoldWorker {
     await this.#recover()
     for (const [kind, count] of countByKind(records)) this.#metrics.records.inc({ kind }, count)
     const prices = newPrices(markers, this.#priceTime)
-    await insertSlotGaps(this.#store, gaps.map(gapRow))
+    const { log, now = Date.now } = this.#deps
+    await openHoles(this.#store, gaps, { partitions: log.partitions, now })
+    for (const { isLost } of gaps)
+      this.#metrics.holes.inc({ lost: isLost ? 'offsets' : 'slots' })
     const isNewer = (record: WalletRecord) =>
       record.slot > this.#newest.of(this.#partitionOf(record.wallet))
     await storeRecords(this.#store, this.#books, { records, refolds, prices, isNewer })

@@ -62,14 +62,14 @@ export async function runFold(
   const stopping = new AbortController()
   const store = createPatientStore(deps.store, stopping.signal, logger)
   const worker = createWorker(store)
-  const progress = new FoldProgress(store, log, worker.name)
+  const progress = new FoldProgress(store, log, worker.name, logger)
   let assigned: readonly number[] = []
 
   async function flush(batches: readonly LogBatch[]): Promise<void> {
-    const order = new LateOrder(log.epoch, await progress.stored())
-    const { flush, reached } = joinBatches(batches, order)
+    const order = new LateOrder(log.epoch, progress.passed())
+    const { flush, reached } = joinBatches(batches, order, progress.lost)
     await worker.apply(flush)
-    await progress.store(reached, order.all())
+    await progress.store(batches, reached)
   }
 
   /**
@@ -98,8 +98,8 @@ export async function runFold(
       async onAssigned(partitions) {
         await scheduler.current()
         assigned = partitions
-        progress.forget()
         worker.assigned(partitions)
+        return progress.assign(partitions)
       },
     },
     scheduler.add,

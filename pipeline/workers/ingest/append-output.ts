@@ -20,7 +20,6 @@ export interface OutputAppenderDeps {
   readonly prices: ReturnType<typeof createSolPrices>
   readonly priceMaxAgeSeconds: number
   readonly deposits: Pick<DepositIndex, 'note'> | null
-  readonly onGap: ((gap: { fromSlot: number; toSlot: number }) => Promise<void>) | undefined
   readonly onStage: OnStage | undefined
   /** Called when the log has acknowledged a slot. */
   readonly onAppended: (slot: number, blockTime: number) => void
@@ -49,12 +48,8 @@ export class OutputAppender {
   async append(output: IngestOutput): Promise<PendingAppend> {
     const startedAt = performance.now()
     const { log, metrics, onStage } = this.#deps
-    if (output.kind === 'gap') {
-      // Stored before anything later is appended, so that a crash in between meets the same gap
-      // again.
-      await this.#deps.onGap?.(output)
-      return { acknowledged: Promise.resolve() }
-    }
+    // The parent of the next marker shows the gap to readers of the log, who open a backfill of it.
+    if (output.kind === 'gap') return { acknowledged: Promise.resolve() }
     const records = await this.#recordsOf(output)
     for (const record of records) count(metrics, record)
     if (output.kind === 'late') {

@@ -46,8 +46,6 @@ export interface IngestDeps {
    * stored prices beyond the checkpoint. Those slots now come over RPC, which has no pool account.
    */
   readonly poolPrices?: () => Promise<readonly SolPrice[]>
-  /** Called with slots that were skipped, before anything later is appended (rule K2). */
-  readonly onGap?: (gap: { readonly fromSlot: number; readonly toSlot: number }) => Promise<void>
   /** Receives every transaction, and names the payment accounts to subscribe to (rule E5). */
   readonly deposits?: Pick<DepositIndex, 'note' | 'accounts'> | null
   readonly logger: Logger
@@ -104,7 +102,6 @@ export async function startIngest(deps: IngestDeps): Promise<Ingest> {
     prices,
     priceMaxAgeSeconds: config.priceMaxAgeSeconds,
     deposits,
-    onGap: deps.onGap,
     onStage,
     onAppended: newest.set,
     metrics,
