@@ -1,9 +1,9 @@
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import type { SolPrice } from '../../pipeline/domain/slot.ts'
 import { createWallets } from '../../pipeline/domain/wallets.ts'
-import { readStorageMarker } from '../../pipeline/store/tables/progress.ts'
 import { readPoolPrices } from '../../pipeline/store/tables/sol-prices.ts'
 import { type Ingest, startIngest } from '../../pipeline/workers/ingest/ingest.ts'
+import { readResumePoint } from '../../pipeline/workers/ingest/resume-point.ts'
 import type { ServiceContext } from './context.ts'
 import type { TrackedHistory } from './history.ts'
 import type { ServicePart } from './open-parts.ts'
@@ -48,7 +48,7 @@ export async function startIngestion(
     },
     wallets: createWallets(source.wallets.addresses),
     log,
-    checkpoint: () => (config.log.kind === 'kafka' ? log.checkpoint() : readStorageMarker(store)),
+    checkpoint: () => readResumePoint({ log, store, logger }),
     poolPrices: () => readPoolPrices(store, POOL_PRICES),
     prices: solPrices,
     logger,

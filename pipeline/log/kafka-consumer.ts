@@ -54,6 +54,8 @@ export class SupervisedConsumer implements Consumer {
   /** Offsets at which the reader wants to start, until the first batch from there has come. */
   readonly #starts = new Map<number, bigint>()
   #hasStarted: () => void = () => {}
+  /** Replaces the client, and so assigns the partitions again. */
+  #refuse: (reason: Error) => void = () => {}
 
   constructor(deps: Deps, options: ConsumeOptions, handler: BatchHandler) {
     this.#deps = deps
@@ -120,16 +122,15 @@ export class SupervisedConsumer implements Consumer {
       consumer.on(consumer.events.CRASH, ({ payload }) => resolve(payload.error))
     })
     let assigned = Promise.resolve()
-    let refuse: (error: Error) => void = () => {}
     const refused = new Promise<Error>((resolve) => {
-      refuse = resolve
+      this.#refuse = resolve
     })
     consumer.on(consumer.events.GROUP_JOIN, ({ payload }) => {
       // Before the first fetch: the client calls listeners synchronously.
       const own = payload.memberAssignment[topic] ?? []
       if (isFollower) this.#seek(consumer)
       else assigned = assigned.then(() => this.#assign(own, consumer))
-      assigned.then(this.#hasStarted, refuse)
+      assigned.then(this.#hasStarted, this.#refuse)
     })
     try {
       await consumer.connect()
@@ -161,10 +162,11 @@ export class SupervisedConsumer implements Consumer {
   }
 
   /**
-   * Whether a batch was fetched before the reader said where to start. Throws if the batch does not
-   * follow the one before it: then offsets were lost, and the partitions are assigned again.
+   * Whether a batch is not the next one to read: it was fetched before the reader said where to
+   * start, or offsets before it were lost. The latter replaces the client.
    */
-  #isStale(batch: EachBatchPayload['batch']): boolean {
+  #isStale({ batch, isStale }: EachBatchPayload): boolean {
+    if (isStale()) return true // a `seek` has no effect yet
     const { partition } = batch
     const start = this.#starts.get(partition)
     if (start !== undefined) {
@@ -175,9 +177,10 @@ export class SupervisedConsumer implements Consumer {
     }
     const next = this.#positions.get(partition)
     const first = batch.firstOffset()
-    if (this.#options.mode === 'shared' && next !== undefined && first !== null)
-      if (BigInt(first) !== next) throw new Error('the log lost the offsets after the last batch')
-    return false
+    if (this.#options.mode === 'follow' || next === undefined || first === null) return false
+    if (BigInt(first) === next) return false
+    this.#refuse(new Error('the log lost the offsets after the last batch'))
+    return true
   }
 
   async #handle(payload: EachBatchPayload, assigned: Promise<void>): Promise<void> {
@@ -196,7 +199,7 @@ export class SupervisedConsumer implements Consumer {
     }, HEARTBEAT_MS)
     try {
       await assigned
-      if (this.#isStale(batch)) return
+      if (this.#isStale(payload)) return
       const { records, next, newer } = await this.#read(partition, batch.messages)
       if (newer !== null) stopped = { next, version: newer }
       const done =

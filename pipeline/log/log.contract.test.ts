@@ -388,48 +388,57 @@ contract('the members of a group share the partitions', async (t, place) => {
   await Promise.all([log.close(), other.close()])
 })
 
-contract('a group starts where its reader says, whatever the group has committed', async (t, place) => {
-  const log = await place.open()
-  for (const slot of [1, 2, 3]) await log.appendSlot(slotOf(slot, [1, 2, 3]))
-  const first = new Received()
-  const consumer = await log.consume(shared(), first.handler)
-  await first.until(() => first.count() === 18)
-  await consumer.close()
+contract(
+  'a group starts where its reader says, whatever the group has committed',
+  async (t, place) => {
+    const log = await place.open()
+    for (const slot of [1, 2, 3]) await log.appendSlot(slotOf(slot, [1, 2, 3]))
+    const first = new Received()
+    const consumer = await log.consume(shared(), first.handler)
+    await first.until(() => first.count() === 18)
+    await consumer.close()
 
-  const again = new Received()
-  const second = await log.consume(
-    {
-      ...shared(),
-      onAssigned: async () =>
-        new Map([
-          [0, 2n],
-          [1, 0n],
-        ]),
-    },
-    again.handler,
-  )
-  await again.until(() => again.of(0).length === 4 && again.of(1).length === 6)
-  await log.appendSlot(slotOf(4, [3]))
-  await again.until(() => again.of(2).length === 2)
-  t.deepEqual(again.content(), [
-    [asRecord(2, 1), asMarker(2), asRecord(3, 1), asMarker(3), asMarker(4)],
-    [1, 2, 3].flatMap((slot) => [asRecord(slot, 2), asMarker(slot)]).concat(asMarker(4) as never),
-    [asRecord(4, 3), asMarker(4)],
-  ] as never)
-  await second.close()
-  await log.close()
-})
+    const again = new Received()
+    const second = await log.consume(
+      {
+        ...shared(),
+        onAssigned: async () =>
+          new Map([
+            [0, 2n],
+            [1, 0n],
+          ]),
+      },
+      again.handler,
+    )
+    await again.until(() => again.of(0).length === 4 && again.of(1).length === 6)
+    await log.appendSlot(slotOf(4, [3]))
+    await again.until(() => again.of(2).length === 2)
+    t.deepEqual(again.content(), [
+      [asRecord(2, 1), asMarker(2), asRecord(3, 1), asMarker(3), asMarker(4)],
+      [1, 2, 3].flatMap((slot) => [asRecord(slot, 2), asMarker(slot)]).concat(asMarker(4) as never),
+      [asRecord(4, 3), asMarker(4)],
+    ] as never)
+    await second.close()
+    await log.close()
+  },
+)
 
 contract('the extent has the identity of the log and the offsets that it has', async (t, place) => {
   const log = await place.open()
   const empty = await log.extent()
   const none = { low: 0n, end: 0n }
-  t.deepEqual([0, 1, 2].map((partition) => empty.partitions.get(partition)), [none, none, none])
+  t.deepEqual(
+    [0, 1, 2].map((partition) => empty.partitions.get(partition)),
+    [none, none, none],
+  )
   await log.appendSlot(slotOf(1, [1, 1, 2]))
   const { id, partitions } = await log.extent()
   t.is(id, empty.id)
   t.not(id, '')
-  t.deepEqual([0, 1, 2].map((partition) => partitions.get(partition)?.end), [3n, 2n, 1n])
+  t.deepEqual(
+    [0, 1, 2].map((partition) => partitions.get(partition)?.end),
+    [3n, 2n, 1n],
+  )
   await log.close()
 })
 

@@ -107,8 +107,7 @@ class BookWorker implements FoldWorker {
     const prices = newPrices(markers, this.#priceTime)
     const { log, now = Date.now } = this.#deps
     await openHoles(this.#store, gaps, { partitions: log.partitions, now })
-    for (const { isLost } of gaps)
-      this.#metrics.holes.inc({ lost: isLost ? 'offsets' : 'slots' })
+    for (const { isLost } of gaps) this.#metrics.holes.inc({ lost: isLost ? 'offsets' : 'slots' })
     const isNewer = (record: WalletRecord) =>
       record.slot > this.#newest.of(this.#partitionOf(record.wallet))
     await storeRecords(this.#store, this.#books, { records, refolds, prices, isNewer })

@@ -3,6 +3,7 @@ import type { Store } from '../../store/store.ts'
 import { type BackfillJob, createBackfillJobs, newJob } from '../../store/tables/backfills.ts'
 import { insertSlotGaps } from '../../store/tables/slot-gaps.ts'
 import { readTrackedWallets } from '../../store/tables/tracked-wallets.ts'
+import { createWalletCoverage } from '../../store/tables/wallet-coverage.ts'
 import { gapRow } from './event-rows.ts'
 import type { SlotGap } from './flush.ts'
 
@@ -26,18 +27,21 @@ export async function openHoles(
   if (gaps.length === 0) return
   await insertSlotGaps(store, gaps.filter((gap) => gap.toSlot > gap.fromSlot).map(gapRow))
   const jobs = createBackfillJobs(store)
-  const running = gaps.some(({ isLost }) => isLost)
-    ? oldestFetched(await jobs.open(['operator', 'gap', 'added']))
-    : new Map<number, number>()
-  const tracked = (await readTrackedWallets(store)).length
-  const opened: BackfillJob[] = []
-  for (const { partition, fromSlot, toSlot, isLost } of gaps)
-    for (let wallet = 1; wallet <= tracked; wallet++) {
-      if (partitionOf(wallet, partitions) !== partition) continue
-      const oldest = Math.min(fromSlot + 1 - LATE_SLOTS, running.get(wallet) ?? fromSlot)
-      const range = { fromSlot: isLost ? Math.max(1, oldest) : fromSlot + 1, toSlot }
-      opened.push(newJob(wallet, 'gap', range, now()))
-    }
+  const wallets = (await readTrackedWallets(store)).map((_, at) => at + 1)
+  const running = oldestFetched(await jobs.open(['operator', 'gap', 'added']))
+  const coverage = await createWalletCoverage(store).of(wallets)
+  const opened = gaps.flatMap(({ partition, fromSlot: passed, toSlot, isLost }) => {
+    const first = passed + 1
+    const late = Math.max(1, first - LATE_SLOTS)
+    return wallets
+      .filter((wallet) => partitionOf(wallet, partitions) === partition)
+      .map((wallet) => {
+        // What lies before the coverage of the wallet is not missed.
+        const since = Math.min(first, Math.max(late, coverage.get(wallet)?.slot ?? late))
+        const fromSlot = isLost ? Math.min(since, running.get(wallet) ?? since) : first
+        return newJob(wallet, 'gap', { fromSlot, toSlot }, now())
+      })
+  })
   await jobs.saveNew(opened)
 }
 
