@@ -1,3 +1,4 @@
+import { batches } from '../../runtime/batches.ts'
 import { insertRows } from '../insert-rows.ts'
 import type { Row, Store } from '../store.ts'
 
@@ -40,6 +41,58 @@ export function readDecodedRows(
      ORDER BY ${key}, version DESC LIMIT 1 BY ${key}`,
     { from: Math.min(...slots), to: Math.max(...slots) },
   )
+}
+
+/** The newest row of a key: its table and key, and which decoder made it. */
+export interface DecodedKey {
+  readonly table: DecodedTable
+  readonly slot: number
+  readonly txIndex: number
+  readonly wallet: number
+  /** `rowKey` of the row. */
+  readonly key: string
+  readonly decoderVersion: number
+  readonly isDeleted: boolean
+}
+
+/** Returns the newest rows of these wallets in these slots, tombstones included. */
+export async function findDecodedKeys(
+  store: Store,
+  places: readonly { readonly wallet: number; readonly slot: number }[],
+): Promise<DecodedKey[]> {
+  const found: DecodedKey[] = []
+  const pairs = [...new Set(places.map(({ wallet, slot }) => `(${wallet}, ${slot})`))]
+  for (const some of batches(pairs, 1000)) {
+    const rows = await store.query<DecodedKeyRow>(
+      Object.keys(KEYS)
+        .map((table) => `(${keysQuery(table as DecodedTable, some)})`)
+        .join(' UNION ALL '),
+    )
+    for (const row of rows)
+      found.push({
+        table: row.table,
+        slot: Number(row.slot),
+        txIndex: row.tx_index,
+        wallet: row.wallet,
+        key: rowKey(row.table, row),
+        decoderVersion: row.decoder_version,
+        isDeleted: row.is_deleted === 1,
+      })
+  }
+  return found
+}
+
+type DecodedKeyRow = { readonly table: DecodedTable; readonly slot: string } & Readonly<
+  Record<'tx_index' | 'wallet' | 'event_index' | 'decoder_version' | 'is_deleted', number>
+>
+
+function keysQuery(table: DecodedTable, pairs: readonly string[]): string {
+  const key = KEYS[table].join(', ')
+  const eventIndex = KEYS[table].includes('event_index') ? 'event_index' : '0'
+  const isDeleted = table === 'sol_balances' ? '0' : 'is_deleted'
+  return `SELECT '${table}' AS table, slot, tx_index, wallet, toUInt32(${eventIndex}) AS event_index, decoder_version, toUInt8(${isDeleted}) AS is_deleted
+    FROM ${table} WHERE (wallet, slot) IN (${pairs.join(', ')})
+    ORDER BY ${key}, version DESC LIMIT 1 BY ${key} LIMIT 1000000`
 }
 
 /**

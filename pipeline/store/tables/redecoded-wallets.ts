@@ -18,6 +18,15 @@ export async function markRedecoded(
   await insertRows(store, 'redecoded_wallets', rows)
 }
 
+/**
+ * Stores that events of wallets change, so that readers look for corrected rows (`WAS_REDECODED`).
+ * Marks of a redecode stay in force.
+ */
+export async function noteRedecoded(store: Store, wallets: readonly number[]): Promise<void> {
+  const rows = wallets.map((wallet) => ({ wallet, is_folded: true, version: 0 }))
+  await insertRows(store, 'redecoded_wallets', rows)
+}
+
 /** Returns the wallets with changed events that are not folded yet, also those of a killed run. */
 export async function findUnfoldedWallets(store: Store): Promise<number[]> {
   const rows = await store.query<{ wallet: number }>(

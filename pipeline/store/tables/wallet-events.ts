@@ -156,28 +156,6 @@ export const EVENT_TABLES = {
   balance: 'sol_balances',
 } as const
 
-/**
- * Returns, as `eventKeyText`, the keys stored in a table at the wallets and slots of `keys`. The
- * event index is 0 where the table has no such column.
- */
-export async function findStoredKeys(
-  store: Store,
-  table: (typeof EVENT_TABLES)[keyof typeof EVENT_TABLES],
-  keys: readonly EventKey[],
-): Promise<Set<string>> {
-  const found = new Set<string>()
-  const pairs = [...new Set(keys.map((key) => `(${key.wallet}, ${key.slot})`))]
-  const eventIndex = table === 'sol_balances' ? '0' : 'event_index'
-  for (const some of batches(pairs, 1000)) {
-    const rows = await store.query<{ key: string }>(
-      `SELECT DISTINCT concat(toString(slot), '/', toString(tx_index), '/', toString(wallet), '/', toString(${eventIndex})) AS key
-       FROM ${table} WHERE (wallet, slot) IN (${some.join(', ')}) LIMIT 1000000`,
-    )
-    for (const row of rows) found.add(row.key)
-  }
-  return found
-}
-
 /** Returns the highest slot stored in any table that is filled from the log; 0 without rows. */
 export async function newestStoredSlot(store: Store): Promise<number> {
   const newest = [...Object.values(EVENT_TABLES), 'transactions'].map(

@@ -3,13 +3,19 @@ import type { Address } from '../../domain/address.ts'
 import type { DecodedRecord } from '../../domain/slot.ts'
 import type { Transaction } from '../../domain/transaction.ts'
 import { normalize } from '../../ingest/wire/raw-transaction.ts'
-import type { Row, Store } from '../../store/store.ts'
-import { insertDecodedRows, rowKey } from '../../store/tables/decoded-rows.ts'
+import type { Store } from '../../store/store.ts'
+import { rowKey } from '../../store/tables/decoded-rows.ts'
 import { readStorageMarker } from '../../store/tables/progress.ts'
 import { readSolPrices } from '../../store/tables/sol-prices.ts'
 import { readStoredTransactions, type StoredTransaction } from '../../store/tables/transactions.ts'
-import { DECODED_TABLES, decodedRow } from '../fold/event-rows.ts'
-import { compareRows, type RowChange, readStoredRows, type StoredRows } from './redecoded-rows.ts'
+import { decodedRow } from '../fold/event-rows.ts'
+import {
+  compareRows,
+  insertChanges,
+  type RowChange,
+  readStoredRows,
+  type StoredRows,
+} from '../fold/redecoded-rows.ts'
 import { createStoredDecimals } from './stored-decimals.ts'
 
 /** Dependencies of a redecode. */
@@ -43,10 +49,12 @@ export interface RedecodeSummary {
   /** Number of transactions whose rows changed. */
   readonly changed: number
   /** Rows of swaps, transfers and SOL transfers written. */
-  readonly events: Readonly<Record<RowChange['kind'], number>>
+  readonly events: Readonly<Record<ChangeKind, number>>
   /** Rows of table `undecoded` written. */
-  readonly undecoded: Readonly<Record<RowChange['kind'], number>>
+  readonly undecoded: Readonly<Record<ChangeKind, number>>
 }
+
+type ChangeKind = Exclude<RowChange['kind'], 'restamped'>
 
 /**
  * Decodes the stored transactions again and updates the event tables (rule K4): new rows, newer
@@ -82,6 +90,7 @@ export async function redecode(deps: RedecodeDeps): Promise<RedecodeSummary> {
     found.passedBy += page.rows.length - decoded.length
     found.changed += new Set(changes.map(({ row }) => `${row.slot}/${row.tx_index}`)).size
     for (const { table, kind } of changes) {
+      if (kind === 'restamped') continue
       if (table === 'undecoded') found.undecoded[kind]++
       else if (table !== 'sol_balances') found.events[kind]++
     }
@@ -157,15 +166,5 @@ async function write({ store, onWallets }: RedecodeDeps, changes: readonly RowCh
   if (changes.length === 0) return
   const folded = changes.filter(({ table }) => table !== 'undecoded')
   await onWallets([...new Set(folded.map(({ row }) => Number(row.wallet)))])
-  await Promise.all(
-    DECODED_TABLES.map(async (name) => {
-      const rowsOf = (isRemoved: boolean): Row[] =>
-        changes.flatMap(({ table, kind, row }) =>
-          table === name && (kind === 'removed') === isRemoved ? [row] : [],
-        )
-      // Rows of one insert must have the same columns.
-      await insertDecodedRows(store, name, rowsOf(false))
-      await insertDecodedRows(store, name, rowsOf(true))
-    }),
-  )
+  await insertChanges(store, changes)
 }

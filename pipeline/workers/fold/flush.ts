@@ -6,6 +6,7 @@ import type { RecordMessage } from '../../log/log-message.ts'
 
 /** A record read from the log, with its origin. */
 export interface LoggedRecord extends RecordMessage {
+  readonly decoderVersion: number
   /** Place of a swap that sockets receive marked as late; null for every other record. */
   readonly mark: LateMark | null
 }

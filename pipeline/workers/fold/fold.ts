@@ -1,5 +1,5 @@
 import type { Swap } from '../../domain/event.ts'
-import type { SlotMarker, SolPrice, WalletRecord } from '../../domain/slot.ts'
+import type { SlotMarker, SolPrice } from '../../domain/slot.ts'
 import { partitionOf } from '../../log/topics.ts'
 import type { Registry } from '../../runtime/telemetry.ts'
 import type { Store } from '../../store/store.ts'
@@ -9,6 +9,7 @@ import { newestStoredSlot } from '../../store/tables/wallet-events.ts'
 import { createFoldMetrics, type FoldMetrics } from '../telemetry.ts'
 import type { Flush, LoggedRecord } from './flush.ts'
 import { openHoles } from './holes.ts'
+import { NewestPlaces } from './newest-places.ts'
 import { adoptSalt } from './privacy-salt.ts'
 import { type FoldDeps, type FoldWorker, type RunningFold, runFold } from './run-fold.ts'
 import { storeRecords } from './store-records.ts'
@@ -74,7 +75,7 @@ class BookWorker implements FoldWorker {
   #isRecovered = false
   /** Time of the newest stored pool price. The first price stored for a second stays (rule J7). */
   #priceTime = 0
-  #newest = new NewestSlots(Number.POSITIVE_INFINITY)
+  #newest = new NewestPlaces(Number.POSITIVE_INFINITY)
 
   constructor(store: Store, metrics: FoldMetrics, deps: FoldParts) {
     const { now = Date.now, salt = null, cache = new WalletCache() } = deps
@@ -108,11 +109,12 @@ class BookWorker implements FoldWorker {
     const { log, now = Date.now } = this.#deps
     await openHoles(this.#store, gaps, { partitions: log.partitions, now })
     for (const { isLost } of gaps) this.#metrics.holes.inc({ lost: isLost ? 'offsets' : 'slots' })
-    const isNewer = (record: WalletRecord) =>
-      record.slot > this.#newest.of(this.#partitionOf(record.wallet))
-    await storeRecords(this.#store, this.#books, { records, refolds, prices, isNewer })
-    for (const { record } of records)
-      this.#newest.raise(this.#partitionOf(record.wallet), record.slot)
+    const relationOf = (logged: LoggedRecord) =>
+      this.#newest.relationOf(this.#partitionOf(logged.record.wallet), logged)
+    const toStore = { records, refolds, prices, relationOf }
+    const lookedUp = await storeRecords(this.#store, this.#books, toStore)
+    for (const logged of records)
+      this.#newest.raise(this.#partitionOf(logged.record.wallet), logged, !lookedUp.has(logged))
     this.#priceTime = Math.max(this.#priceTime, ...prices.map(({ time }) => time))
     this.#deps.onSwaps?.(swapsOf(records))
     this.#metrics.slot.set(markers.at(-1)?.slot ?? 0)
@@ -130,7 +132,7 @@ class BookWorker implements FoldWorker {
     await adoptSalt(this.#store, this.#salt)
     await this.#books.recover((wallet) => this.#isMine(wallet))
     this.#priceTime = Math.max(this.#priceTime, await newestPoolPriceTime(this.#store))
-    this.#newest = new NewestSlots(await newestStoredSlot(this.#store))
+    this.#newest = new NewestPlaces(await newestStoredSlot(this.#store))
     this.#isRecovered = true
   }
 
@@ -140,25 +142,6 @@ class BookWorker implements FoldWorker {
 
   #isMine(wallet: number): boolean {
     return this.#assigned.includes(this.#partitionOf(wallet))
-  }
-}
-
-/** Highest slot stored per partition. A record above it is not stored, so no lookup is needed. */
-class NewestSlots {
-  readonly #start: number
-  readonly #slots = new Map<number, number>()
-
-  /** `start`: highest slot stored of any partition, before the first `raise`. */
-  constructor(start: number) {
-    this.#start = start
-  }
-
-  of(partition: number): number {
-    return this.#slots.get(partition) ?? this.#start
-  }
-
-  raise(partition: number, slot: number): void {
-    if (slot > this.of(partition)) this.#slots.set(partition, slot)
   }
 }
 

@@ -1,16 +1,19 @@
 import type { BalanceRecord, WalletEvent } from '../../domain/event.ts'
-import { compareEventKeys, type EventKey, eventKeyText } from '../../domain/event-key.ts'
+import { compareEventKeys } from '../../domain/event-key.ts'
 import type { RefoldRequest, SolPrice, WalletRecord } from '../../domain/slot.ts'
 import { EventLoopYield } from '../../runtime/event-loop-yield.ts'
 import type { Row, Store } from '../../store/store.ts'
 import { insertDecodedRows } from '../../store/tables/decoded-rows.ts'
 import { insertLateSwaps } from '../../store/tables/late-swaps.ts'
+import { noteRedecoded } from '../../store/tables/redecoded-wallets.ts'
 import { insertSolPrices } from '../../store/tables/sol-prices.ts'
-import { findStoredTransactions, insertTransactions } from '../../store/tables/transactions.ts'
-import { EVENT_TABLES, findStoredKeys } from '../../store/tables/wallet-events.ts'
+import { insertTransactions } from '../../store/tables/transactions.ts'
 import type { FoldPlan } from './book-loader.ts'
 import { type DecodedTable, decodedRow, lateRow, recordRow } from './event-rows.ts'
 import type { LoggedRecord } from './flush.ts'
+import type { NewestPlaces } from './newest-places.ts'
+import { insertChanges } from './redecoded-rows.ts'
+import { compareWithStored } from './stored-records.ts'
 import type { WalletAdditions, WalletBooks } from './wallet-books.ts'
 
 /** Records that `storeRecords` stores. */
@@ -19,33 +22,41 @@ export interface RecordsToStore {
   readonly refolds: readonly RefoldRequest[]
   /** New prices of the pool. */
   readonly prices: readonly SolPrice[]
-  /** Whether a record is after all stored records of its partition. */
-  isNewer(record: WalletRecord): boolean
+  /** What the partition's newest stored transaction says of a record. */
+  relationOf(logged: LoggedRecord): ReturnType<NewestPlaces['relationOf']>
 }
 
 /**
  * Stores the records that are not stored yet, and everything derived from them; carries out
- * refolds. The order of writes is: refold marks; late places and prices; events; then transactions
- * beside derived rows. A reader that finds a row therefore finds what the row refers to.
+ * refolds. Events of a newer decoder replace those of an older one (rule K10). The order of writes
+ * is: refold marks; late places and prices; events; then transactions beside derived rows. A reader
+ * that finds a row therefore finds what the row refers to. Returns the records whose transactions
+ * were looked up.
  */
 export async function storeRecords(
   store: Store,
   books: WalletBooks,
-  { records, refolds, prices, isNewer }: RecordsToStore,
-): Promise<void> {
-  const unique = await uniqueRecords(records)
+  { records, refolds, prices, relationOf }: RecordsToStore,
+): Promise<ReadonlySet<LoggedRecord>> {
+  const unique = await uniqueRecords(ofNewestDecoder(records))
   const wallets = new Set<number>()
-  for (const { record } of records) if (isBooked(record)) wallets.add(record.wallet)
+  // An `undecoded` record may end events that are in the books.
+  for (const { record } of records) if (record.kind !== 'kept') wallets.add(record.wallet)
   const plan = await books.plan(wallets, refolds)
   const doubtful: LoggedRecord[] = []
   for (const logged of unique.values())
-    if (!isNewer(logged.record) && !isSurelyNew(logged.record, books, plan)) doubtful.push(logged)
-  for (const key of await storedAmong(store, doubtful)) unique.delete(key)
+    if (!isSurelyNew(logged, relationOf(logged), books, plan)) doubtful.push(logged)
+  const { known, changes, amended } = await compareWithStored(store, doubtful)
+  for (const logged of known) unique.delete(recordKey(logged))
 
   const fresh = [...unique.values()]
   const additions = additionsByWallet(fresh)
-  await books.markLate(additions, plan)
-  const eventsStored = storeEvents(store, fresh, prices)
+  if (amended.size > 0) await noteRedecoded(store, [...amended.keys()])
+  await books.markLate(additions, plan, amended)
+  const eventsStored = Promise.all([
+    storeEvents(store, fresh, prices),
+    insertChanges(store, changes),
+  ])
   // Events are stored first, so a reader that finds a transaction finds its events.
   const transactionsStored = eventsStored.then(() =>
     insertTransactions(store, transactionRows(fresh)),
@@ -53,6 +64,7 @@ export async function storeRecords(
   transactionsStored.catch(() => {}) // awaited below; until then a rejection is not unhandled
   await books.fold(additions, plan, eventsStored)
   await transactionsStored
+  return new Set(doubtful)
 }
 
 /**
@@ -84,15 +96,32 @@ async function uniqueRecords(records: readonly LoggedRecord[]): Promise<Map<stri
   return unique
 }
 
+/** Without those of transactions of which a newer decoder made records too. */
+function ofNewestDecoder(records: readonly LoggedRecord[]): readonly LoggedRecord[] {
+  const version = records[0]?.decoderVersion
+  if (records.every(({ decoderVersion }) => decoderVersion === version)) return records
+  const newest = new Map<string, number>()
+  const of = ({ record }: LoggedRecord) => `${record.wallet}/${record.slot}/${record.txIndex}`
+  for (const logged of records)
+    newest.set(of(logged), Math.max(logged.decoderVersion, newest.get(of(logged)) ?? 0))
+  return records.filter((logged) => logged.decoderVersion === newest.get(of(logged)))
+}
+
 /**
- * Whether a record cannot be stored yet, as its wallet's state in memory has not reached it. An
- * `undecoded` record counts as new: its row is the same whenever it is stored.
+ * Whether a record cannot be stored yet. The rest of a transaction that was cut into two flushes is
+ * new if it is beyond the wallet's state in memory.
  */
-function isSurelyNew(record: WalletRecord, books: WalletBooks, plan: FoldPlan): boolean {
-  if (record.kind === 'undecoded') return true
+function isSurelyNew(
+  { record }: LoggedRecord,
+  relation: ReturnType<NewestPlaces['relationOf']>,
+  books: WalletBooks,
+  plan: FoldPlan,
+): boolean {
+  if (relation !== 'continued') return relation === 'new'
   const state = books.stateOf(record.wallet)
-  if (state === undefined) return false
-  if (record.kind === 'kept') return books.isBeyond(storedKeyOf(record), plan)
+  if (state === undefined || record.kind === 'undecoded') return false
+  // The bytes of a transaction are the same whenever they are stored.
+  if (record.kind === 'kept') return true
   if (record.kind !== 'balance') return books.isBeyond(record, plan)
   return (record.slot - state.balanceSlot || record.txIndex - state.balanceTxIndex) > 0
 }
@@ -100,11 +129,6 @@ function isSurelyNew(record: WalletRecord, books: WalletBooks, plan: FoldPlan): 
 /** Whether the record belongs into the books of its wallet. */
 function isBooked(record: WalletRecord): record is WalletEvent | BalanceRecord {
   return record.kind !== 'undecoded' && record.kind !== 'kept'
-}
-
-function storedKeyOf(record: WalletRecord): EventKey {
-  const { wallet, slot, txIndex } = record
-  return { wallet, slot, txIndex, eventIndex: 'eventIndex' in record ? record.eventIndex : 0 }
 }
 
 function recordKey({ record }: LoggedRecord): string {
@@ -117,22 +141,6 @@ function recordKey({ record }: LoggedRecord): string {
 /** Without the wallet: two wallets may have brought the same transaction. */
 function transactionKey(place: { readonly slot: number; readonly txIndex: number }): string {
   return `kept:${place.slot}/${place.txIndex}`
-}
-
-/** Returns the `recordKey` of those of `records` that are stored. */
-async function storedAmong(store: Store, records: readonly LoggedRecord[]): Promise<string[]> {
-  const found = await Promise.all(
-    Object.entries(EVENT_TABLES).map(async ([kind, table]) => {
-      const ofKind = records.filter(({ record }) => record.kind === kind)
-      if (ofKind.length === 0) return []
-      const keys = ofKind.map(({ record }) => storedKeyOf(record))
-      const stored = await findStoredKeys(store, table, keys)
-      return ofKind.filter(({ record }) => stored.has(eventKeyText(storedKeyOf(record))))
-    }),
-  )
-  const places = records.flatMap(({ record }) => (record.kind === 'kept' ? [record] : []))
-  const transactions = await findStoredTransactions(store, places)
-  return [...found.flat().map(recordKey), ...transactions.map(transactionKey)]
 }
 
 function additionsByWallet(records: readonly LoggedRecord[]): Map<number, WalletAdditions> {

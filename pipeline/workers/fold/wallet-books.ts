@@ -157,19 +157,25 @@ export class WalletBooks {
 
   /**
    * Stores refold marks, before any of `additions` is stored. Wallets with a late event join the
-   * plan's refolds. When a backfill fetched all late events of a wallet, the refold is deferred:
-   * the wallet joins the first flush after the refold is due, and until then its state lacks those
-   * events.
+   * plan's refolds, and so do `amended` ones, of which stored events change. When a backfill fetched
+   * all late events of a wallet (`amended`: true), the refold is deferred: the wallet joins the
+   * first flush after the refold is due, and until then its state lacks those events.
    */
-  async markLate(additions: ReadonlyMap<number, WalletAdditions>, plan: FoldPlan): Promise<void> {
+  async markLate(
+    additions: ReadonlyMap<number, WalletAdditions>,
+    plan: FoldPlan,
+    amended: ReadonlyMap<number, boolean> = new Map(),
+  ): Promise<void> {
     const { refolds } = plan
     const marks = new Map<number, number>()
-    for (const [wallet, { events, fetched }] of additions) {
+    for (const wallet of new Set([...additions.keys(), ...amended.keys()])) {
+      const { events = [], fetched } = additions.get(wallet) ?? {}
       const late = events.filter((event) => !this.isBeyond(event, plan))
-      if (late.length === 0) continue
+      if (late.length === 0 && !amended.has(wallet)) continue
       this.#metrics.lateEvents.inc(late.length)
       const state = this.stateOf(wallet)
-      const mayDefer = state !== undefined && late.every((event) => fetched.has(event))
+      const areFetched = late.every((event) => fetched?.has(event))
+      const mayDefer = state !== undefined && areFetched && amended.get(wallet) !== false
       if (!mayDefer) this.#planRefold(wallet, plan)
       else if (!refolds.has(wallet) && !this.#deferred.has(wallet)) {
         const revision = state.revision + 1

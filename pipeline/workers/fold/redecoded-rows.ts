@@ -1,9 +1,9 @@
 import { DECODER_VERSION } from '../../domain/decoder-version.ts'
 import type { DecodedRecord } from '../../domain/slot.ts'
 import type { Row, Store } from '../../store/store.ts'
-import { readDecodedRows, rowKey } from '../../store/tables/decoded-rows.ts'
+import { insertDecodedRows, readDecodedRows, rowKey } from '../../store/tables/decoded-rows.ts'
 import type { TransactionPlace } from '../../store/tables/transactions.ts'
-import { DECODED_TABLES, type DecodedTable, decodedRow } from '../fold/event-rows.ts'
+import { DECODED_TABLES, type DecodedTable, decodedRow } from './event-rows.ts'
 
 /** Rows of the decoder's tables, by `rowKey`. */
 export type StoredRows = ReadonlyMap<string, Row>
@@ -36,42 +36,62 @@ export async function readStoredRows(
 /** A row to write, so that the tables match the decoder. */
 export interface RowChange {
   readonly table: DecodedTable
-  readonly kind: 'added' | 'changed' | 'removed'
+  /** `restamped`: only the version of its decoder changes. */
+  readonly kind: 'added' | 'changed' | 'removed' | 'restamped'
   readonly row: Row
 }
 
 /**
  * Returns the difference between stored rows and the records that their transactions give now. A
  * row without a record gets a tombstone, except a balance, which only needs the transaction (rule
- * B14). `late` of a stored row stays. A new row counts as fetched by a backfill, so no socket
- * receives it.
+ * B14). A tombstone keeps the version of the decoder that made the row. `late` of a stored row
+ * stays. A new row counts as fetched by a backfill, so no socket receives it. With `restamps`, rows
+ * that stay the same get the version of the new decoder too.
  */
 export function compareRows(
   stored: StoredRows,
   records: readonly DecodedRecord[],
+  decoderVersion = DECODER_VERSION,
+  restamps = false,
 ): readonly RowChange[] {
   const changes: RowChange[] = []
   const seen = new Set<string>()
   for (const record of records) {
-    const [table, made] = decodedRow(record, 'backfill')
+    const [table, made] = decodedRow(record, 'backfill', decoderVersion)
     const key = rowKey(table, made)
     seen.add(key)
     const before = stored.get(key)
-    if (before !== undefined && !isDeleted(before) && isUnchanged(made, before)) continue
+    const isSame = before !== undefined && !isDeleted(before) && isUnchanged(made, before)
+    if (isSame && !restamps) continue
     const late = before?.late === undefined ? {} : { late: before.late }
     const alive = table === 'sol_balances' ? {} : { is_deleted: 0 }
     const row = { ...made, ...late, ...alive, version: before ? nextVersion(before) : 0n }
-    changes.push({ table, kind: !before || isDeleted(before) ? 'added' : 'changed', row })
+    const kind = !before || isDeleted(before) ? 'added' : isSame ? 'restamped' : 'changed'
+    changes.push({ table, kind, row })
   }
   for (const [key, before] of stored) {
     const table = DECODED_TABLES.find((name) => key.startsWith(`${name}:`))
     if (table === undefined || table === 'sol_balances') continue
     if (seen.has(key) || isDeleted(before)) continue
-    const version = nextVersion(before)
-    const row = { ...before, version, is_deleted: 1, decoder_version: DECODER_VERSION }
+    const row = { ...before, version: nextVersion(before), is_deleted: 1 }
     changes.push({ table, kind: 'removed', row })
   }
   return changes
+}
+
+/** Stores the rows of changes. */
+export async function insertChanges(store: Store, changes: readonly RowChange[]): Promise<void> {
+  await Promise.all(
+    DECODED_TABLES.map(async (name) => {
+      const rowsOf = (isRemoved: boolean): Row[] =>
+        changes.flatMap(({ table, kind, row }) =>
+          table === name && (kind === 'removed') === isRemoved ? [row] : [],
+        )
+      // Rows of one insert must have the same columns.
+      await insertDecodedRows(store, name, rowsOf(false))
+      await insertDecodedRows(store, name, rowsOf(true))
+    }),
+  )
 }
 
 function isDeleted(row: Row): boolean {
