@@ -9,8 +9,8 @@ export const PublicJwk = z
   .strictObject({
     kty: z.literal('OKP'),
     crv: z.literal('Ed25519'),
-    x: z.string().meta({ description: 'The public key, base64url' }),
-    kid: z.string().meta({ description: 'The key id in the header of a token' }),
+    x: z.string().describe('The public key, base64url'),
+    kid: z.string().describe('The key id in the header of a token'),
     alg: z.literal('EdDSA'),
     use: z.literal('sig'),
   })

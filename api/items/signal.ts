@@ -2,58 +2,48 @@ import { z } from 'zod'
 import { aliasOf } from '../../pipeline/domain/alias.ts'
 import { LAMPORTS_PER_SOL, nearestNumber } from '../../pipeline/domain/amount.ts'
 import type { StoredSignal } from '../../pipeline/store/tables/signals.ts'
+import { componentSchema } from './component-schema.ts'
 import { alias, count, mint, sol, time } from './fields.ts'
 
 const compared = z.union([z.number(), z.string(), z.boolean()])
 const mcap = z.number().min(0).nullable()
 
 /** A filter strategy that matched a token on the watchlist (rule G5). */
-export const SignalItem = z
-  .strictObject({
-    id: z
-      .string()
-      .regex(/^[0-9a-f]{32}$/)
-      .meta({ description: 'Id of the signal, the same on every channel' }),
-    strategy: z.string().meta({ description: 'Name of the strategy' }),
-    mint,
-    symbol: z
-      .string()
-      .meta({ description: 'Symbol from the metadata of the token; `""` until known' }),
-    name: z.string(),
-    fired_at: time.meta({ description: 'When all conditions of the strategy first held' }),
-    conviction: z.number().min(0).max(100).meta({ description: 'At `fired_at`' }),
-    wallets_holding: count.meta({
-      description: 'Tracked wallets that held the token at `fired_at`',
-    }),
-    wallets: z.array(alias).meta({ description: 'Aliases of these wallets, by number' }),
-    trigger_mcap: mcap.meta({
-      description: 'Market cap in USD at `fired_at`; null if it was unknown',
-    }),
-    current_mcap: mcap.meta({
-      description:
-        'Current market cap in USD, or that at which the token left the list; null while unknown',
-    }),
-    multiple: mcap.meta({
-      description: '`current_mcap` / `trigger_mcap`; null while either is null',
-    }),
-    sol_held: sol.meta({ description: 'Cost of the tokens that these wallets held at `fired_at`' }),
-    buy_volume: sol.meta({ description: 'SOL of buys in the hour before `fired_at`' }),
-    sell_volume: sol.meta({ description: 'SOL of sells in the hour before `fired_at`' }),
-    reasons: z
-      .array(
-        z.strictObject({
-          field: z.string().meta({
-            description: 'Field of the watchlist item; a path for fields of `momentum`',
-            examples: ['momentum.holders.change_pct'],
-          }),
-          op: z.enum(['>=', '>', '<=', '<', '=', '!=']),
-          threshold: compared,
-          value: compared.meta({ description: 'Value of the field at `fired_at`' }),
+export const SignalItem = componentSchema('Signal', 'A filter strategy that matched a token.', {
+  id: z
+    .string()
+    .regex(/^[0-9a-f]{32}$/)
+    .describe('Id of the signal, the same on every channel'),
+  strategy: z.string().describe('Name of the strategy'),
+  mint,
+  symbol: z.string().describe('Symbol from the metadata of the token; `""` until known'),
+  name: z.string(),
+  fired_at: time.describe('When all conditions of the strategy first held'),
+  conviction: z.number().min(0).max(100).describe('At `fired_at`'),
+  wallets_holding: count.describe('Tracked wallets that held the token at `fired_at`'),
+  wallets: z.array(alias).describe('Aliases of these wallets, by number'),
+  trigger_mcap: mcap.describe('Market cap in USD at `fired_at`; null if it was unknown'),
+  current_mcap: mcap.describe(
+    'Current market cap in USD, or that at which the token left the list; null while unknown',
+  ),
+  multiple: mcap.describe('`current_mcap` / `trigger_mcap`; null while either is null'),
+  sol_held: sol.describe('Cost of the tokens that these wallets held at `fired_at`'),
+  buy_volume: sol.describe('SOL of buys in the hour before `fired_at`'),
+  sell_volume: sol.describe('SOL of sells in the hour before `fired_at`'),
+  reasons: z
+    .array(
+      z.strictObject({
+        field: z.string().meta({
+          description: 'Field of the watchlist item; a path for fields of `momentum`',
+          examples: ['momentum.holders.change_pct'],
         }),
-      )
-      .meta({ description: 'The conditions of the strategy, all of which held' }),
-  })
-  .meta({ id: 'Signal', description: 'A filter strategy that matched a token.' })
+        op: z.enum(['>=', '>', '<=', '<', '=', '!=']),
+        threshold: compared,
+        value: compared.describe('Value of the field at `fired_at`'),
+      }),
+    )
+    .meta({ description: 'The conditions of the strategy, all of which held' }),
+})
 export type SignalItem = z.infer<typeof SignalItem>
 
 /** A stored signal with the newest market cap that is known of its token. */

@@ -12,7 +12,7 @@ const changePct = z.number().meta({
 })
 const momentum = (value: z.ZodType<number | null>, description: string) =>
   z
-    .strictObject({ value: value.meta({ description }), change_pct: changePct, trend })
+    .strictObject({ value: value.describe(description), change_pct: changePct, trend })
     .meta({ description })
 const mcap = z.number().min(0).nullable()
 
@@ -20,37 +20,30 @@ const mcap = z.number().min(0).nullable()
 export const WatchlistItem = z
   .strictObject({
     mint,
-    symbol: z
-      .string()
-      .meta({ description: 'Symbol from the metadata of the token; `""` until known' }),
+    symbol: z.string().describe('Symbol from the metadata of the token; `""` until known'),
     name: z.string(),
-    age_seconds: seconds.meta({ description: 'Seconds since the first trade of a tracked wallet' }),
-    discovered_seconds: seconds.meta({
-      description: 'Seconds since a second tracked wallet bought',
-    }),
-    wallets_holding: count.meta({
-      description: 'Tracked wallets that hold the token, counting swaps only',
-    }),
-    oldest_hold_seconds: seconds.meta({
-      description: 'Age of the oldest open position, from its first trade; 0 if no wallet holds',
-    }),
-    watchlist_seconds: seconds.meta({ description: 'Seconds since the token entered the list' }),
+    age_seconds: seconds.describe('Seconds since the first trade of a tracked wallet'),
+    discovered_seconds: seconds.describe('Seconds since a second tracked wallet bought'),
+    wallets_holding: count.describe('Tracked wallets that hold the token, counting swaps only'),
+    oldest_hold_seconds: seconds.describe(
+      'Age of the oldest open position, from its first trade; 0 if no wallet holds',
+    ),
+    watchlist_seconds: seconds.describe('Seconds since the token entered the list'),
     conviction: z.number().min(0).max(100).meta({
       description:
         '40 x min(1, `wallets_holding` / 10) + 30 x `pct_held` + 30 x the share of buys in the volume of the last hour',
     }),
-    sol_held: sol.meta({ description: 'Cost of the open lots of all holders' }),
-    pct_held: heldFraction.meta({ description: 'Held / bought, over all holders' }),
-    avg_entry_mcap: mcap.meta({
-      description:
-        "Mean of the holders' market caps at their first buy, in USD, weighted by SOL spent; null while unknown",
-    }),
-    current_mcap: mcap.meta({ description: 'Market cap in USD; null while unknown' }),
-    multiple: mcap.meta({ description: '`current_mcap` / `avg_entry_mcap`' }),
-    band_min: mcap.meta({ description: 'Lowest entry market cap among holders' }),
-    band_max: mcap.meta({ description: 'Highest entry market cap among holders' }),
-    buy_volume: sol.meta({ description: 'SOL of buys in the last hour' }),
-    sell_volume: sol.meta({ description: 'SOL of sells in the last hour' }),
+    sol_held: sol.describe('Cost of the open lots of all holders'),
+    pct_held: heldFraction.describe('Held / bought, over all holders'),
+    avg_entry_mcap: mcap.describe(
+      "Mean of the holders' market caps at their first buy, in USD, weighted by SOL spent; null while unknown",
+    ),
+    current_mcap: mcap.describe('Market cap in USD; null while unknown'),
+    multiple: mcap.describe('`current_mcap` / `avg_entry_mcap`'),
+    band_min: mcap.describe('Lowest entry market cap among holders'),
+    band_max: mcap.describe('Highest entry market cap among holders'),
+    buy_volume: sol.describe('SOL of buys in the last hour'),
+    sell_volume: sol.describe('SOL of sells in the last hour'),
     momentum: z
       .strictObject({
         mcap: momentum(mcap, 'Market cap in USD'),

@@ -3,7 +3,6 @@ import type { Accounts } from '../accounts/accounts.ts'
 import type { KeyUses } from '../accounts/key-uses.ts'
 import type { Credits } from '../credits/credits.ts'
 import { ApiAccount, apiAccount, EXAMPLE_API_ACCOUNT } from '../items/api-account.ts'
-import { NONE } from './parameters.ts'
 import { dashboardResource } from './resource.ts'
 
 /** Dependencies of resources about accounts and keys. */
@@ -28,8 +27,6 @@ export function meApi({ accounts, credits, keyUses, events }: AccountDeps) {
         'The first call of a wallet creates its API key. Only that answer has the raw key; `api_key` is null in every later one. If the key is lost, replace it with `POST /me/api/rotate`.',
       example: EXAMPLE_API_ACCOUNT,
     },
-    params: NONE,
-    query: NONE,
     answer: ApiAccount,
     async handle(_input, { wallet }, network) {
       // These reads come first: if they failed after the key was created, its raw text would be

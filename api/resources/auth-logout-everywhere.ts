@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import type { AccountEvents } from '../accounts/account-events.ts'
 import type { Tokens } from '../auth/tokens.ts'
-import { NONE } from './parameters.ts'
 import { dashboardResource } from './resource.ts'
 
 /** `POST /auth/logout-everywhere`: revokes every token issued to the wallet until now. */
@@ -23,8 +22,6 @@ export function authLogoutEverywhere({
       statuses: [204],
       example: undefined,
     },
-    params: NONE,
-    query: NONE,
     answer: z.undefined(),
     async handle(_input, { wallet }, network) {
       events.add(wallet, 'signed_out_everywhere', network)

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import type { AccountEvents } from '../accounts/account-events.ts'
 import type { Tokens } from '../auth/tokens.ts'
-import { NONE } from './parameters.ts'
 import { dashboardResource } from './resource.ts'
 
 /** `POST /auth/logout`: revokes the token of the request (rule E1). */
@@ -22,8 +21,6 @@ export function authLogout({
       statuses: [204],
       example: undefined,
     },
-    params: NONE,
-    query: NONE,
     answer: z.undefined(),
     async handle(_input, session, network) {
       events.add(session.wallet, 'signed_out', network)

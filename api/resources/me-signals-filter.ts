@@ -3,11 +3,11 @@ import type { Store } from '../../pipeline/store/store.ts'
 import { EXAMPLE_SIGNAL, SignalItem, signalItem } from '../items/signal.ts'
 import { readSignals } from '../rows/signal-rows.ts'
 import { createWatchlistReader } from '../rows/watchlist-reader.ts'
-import { integer, NONE } from './parameters.ts'
+import { integer } from './parameters.ts'
 import { dashboardResource } from './resource.ts'
 
 const SignalsAnswer = z
-  .strictObject({ items: z.array(SignalItem).meta({ description: 'Newest first' }) })
+  .strictObject({ items: z.array(SignalItem).describe('Newest first') })
   .meta({ id: 'SignalsAnswer', description: 'The newest signals of the filter strategies.' })
 
 /** `GET /me/signals/filter`: matches of filter strategies on tokens (contract 4.4, rule G5). */
@@ -30,9 +30,8 @@ export function meSignalsFilter({
       problems: ['unavailable'],
       example: { items: [EXAMPLE_SIGNAL] },
     },
-    params: NONE,
     query: z.object({
-      limit: integer(1, 100, 25).meta({ description: 'Number of signals, from the newest' }),
+      limit: integer(1, 100, 25).describe('Number of signals, from the newest'),
     }),
     answer: SignalsAnswer,
     async handle({ query: { limit } }) {

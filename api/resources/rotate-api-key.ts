@@ -1,7 +1,6 @@
 import type { AccountChannel } from '../channel/account-channel.ts'
 import { ApiAccount, apiAccount, EXAMPLE_API_ACCOUNT } from '../items/api-account.ts'
 import type { AccountDeps } from './api-account.ts'
-import { NONE } from './parameters.ts'
 import { dashboardResource } from './resource.ts'
 
 /**
@@ -26,8 +25,6 @@ export function rotateApiKey(
         api_key_rotated_at: 1_790_007_200,
       },
     },
-    params: NONE,
-    query: NONE,
     answer: ApiAccount,
     async handle(_input, { wallet }, network) {
       const [left, lastUsed] = await Promise.all([credits.left(wallet), keyUses.lastUsed(wallet)])
