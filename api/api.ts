@@ -193,9 +193,7 @@ function readinessChecks(
     meter: () => credits.ping(),
     marker: async () => {
       if (position.stored() === null || feed.sent() === null)
-        throw new ServiceError('unavailable', 'no slot has been stored and published yet', {
-          retriable: true,
-        })
+        throw new ServiceError('unavailable', 'no slot has been stored and published yet')
     },
   }
 }

@@ -37,7 +37,7 @@ export function blocksOf(meter: Meter) {
     async renewBlock(account: string, renewal: BlockRenewal) {
       const grant = await meter.renewBlock(account, renewal)
       if (grant.kind === 'granted') return grant
-      throw new ServiceError('unavailable', grant.kind, { retriable: true })
+      throw new ServiceError('unavailable', grant.kind)
     },
   }
 }

@@ -79,7 +79,7 @@ export async function startIngestion(
 
 function requireSealed(ingest: Pick<Ingest, 'status'>): void {
   if (ingest.status() !== null) return
-  throw new ServiceError('unavailable', 'no slot sealed since the start', { retriable: true })
+  throw new ServiceError('unavailable', 'no slot sealed since the start')
 }
 
 function reloadWallets(

@@ -255,5 +255,5 @@ function startError(end: StreamEnd): ServiceError | null {
   }
   if (end.kind !== 'failed') return null
   const message = `YELLOWSTONE_ENDPOINT: the server cannot be reached: ${end.message}`
-  return new ServiceError('unreachable', message, { retriable: true })
+  return new ServiceError('unreachable', message)
 }

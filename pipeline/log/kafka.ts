@@ -218,6 +218,6 @@ function unreachable(config: KafkaConfig, cause: unknown): ServiceError {
   return new ServiceError(
     'unreachable',
     `KAFKA_BROKERS: no answer from ${config.brokers.join(', ')}: ${reason}`,
-    { retriable: true, cause },
+    { cause },
   )
 }

@@ -78,9 +78,7 @@ function engineOf(client: ReturnType<typeof createClient>): Engine {
 function rowsOf(text: string): unknown[] {
   const rows = parse(text) ?? parse(text.slice(text.lastIndexOf('[\n')))
   if (Array.isArray(rows)) return rows
-  throw new ServiceError('unavailable', 'an answer of the store cannot be read', {
-    retriable: true,
-  })
+  throw new ServiceError('unavailable', 'an answer of the store cannot be read')
 }
 
 function parse(text: string): unknown {

@@ -60,6 +60,7 @@ export class RpcErrorResponse extends ServiceError {
   readonly rpcCode: number
   constructor(method: string, rpcCode: number, message: string) {
     super('unavailable', `SOLANA_RPC_URL: ${method} answered error ${rpcCode}: ${message}`, {
+      retriable: false,
       context: { method, rpcCode },
     })
     this.rpcCode = rpcCode
@@ -127,7 +128,7 @@ export function createJsonRpc(options: RpcOptions): JsonRpcClient {
 }
 
 function noAnswer(method: string, reason: string): ServiceError {
-  const options = { retriable: true, context: { method } }
+  const options = { context: { method } }
   return new ServiceError('unavailable', `SOLANA_RPC_URL: ${method} failed: ${reason}`, options)
 }
 
