@@ -228,17 +228,7 @@ export type CloseReason = keyof typeof CLOSE_CODES
 /** Says why the service closes the connection. */
 export const LastMessage = z
   .strictObject({
-    type: z.enum([
-      'balance_exhausted',
-      'superseded',
-      'key_rotated',
-      'token_expired',
-      'token_revoked',
-      'pro_expired',
-      'restarting',
-      'slow_reader',
-      'unavailable',
-    ] satisfies CloseReason[]),
+    type: z.enum(Object.keys(CLOSE_CODES) as CloseReason[]), // its own keys
   })
   .meta({
     id: 'LastMessage',
