@@ -3,6 +3,7 @@ import { type Address, addressFromBytes } from '../../domain/address.ts'
 import type { WalletRecord } from '../../domain/slot.ts'
 import type { Transaction } from '../../domain/transaction.ts'
 import { createWallets } from '../../domain/wallets.ts'
+import { isRecord } from '../../ingest/rpc/json-rpc.ts'
 import type { MintDecimals } from '../../ingest/rpc/mint-decimals.ts'
 import { pauseUnlessStopped, StoppedError } from '../../ingest/rpc/retry-until-stopped.ts'
 import type { HistoryRpc, SignatureInfo } from '../../ingest/rpc/solana-rpc.ts'
@@ -125,8 +126,4 @@ function ownAccounts(tx: Transaction, owner: Address): Address[] {
     const key = tx.accountKeys[index]
     return key === undefined ? [] : [addressFromBytes(key)]
   })
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null
 }
