@@ -9,8 +9,6 @@ import { optionCommand } from './command.ts'
 export const programs = optionCommand({
   name: 'programs',
   summary: 'Lists programs that no decoder knows.',
-  usage: '',
-  options: {},
   async run(_options, { store }) {
     return { document: { items: await readUnknownPrograms(store) } }
   },

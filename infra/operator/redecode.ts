@@ -7,7 +7,7 @@ import {
   markRedecoded,
 } from '../../pipeline/store/tables/redecoded-wallets.ts'
 import { readTrackedWallets } from '../../pipeline/store/tables/tracked-wallets.ts'
-import { type RedecodeSummary, redecode } from '../../pipeline/workers/backfill/redecode.ts'
+import { redecode } from '../../pipeline/workers/backfill/redecode.ts'
 import { optionCommand, trackedWalletsOption } from './command.ts'
 import type { OperatorParts } from './parts.ts'
 import type { Report } from './progress.ts'
@@ -31,18 +31,9 @@ export const redecodeCommand = optionCommand({
   },
 })
 
-/** The JSON document that the command prints. */
-interface RedecodeDocument {
-  readonly transactions: number
-  readonly passed_by: number
-  readonly changed: number
-  readonly events: RedecodeSummary['events']
-  readonly undecoded: RedecodeSummary['undecoded']
-  readonly wallets_folded: number
-}
-
 /**
- * Redecodes the transactions of one wallet or of all wallets. Rejects with `closed` when it is
+ * Redecodes the transactions of one wallet or of all wallets, and returns the document that the
+ * command prints. Rejects with `closed` when it is
  * stopped; it may be repeated.
  */
 export async function redecodeWallets(
@@ -50,7 +41,7 @@ export async function redecodeWallets(
   wallets: readonly number[],
   report: Report,
   { rowsPerPage }: { readonly rowsPerPage?: number } = {},
-): Promise<RedecodeDocument> {
+) {
   const { store, solPriceMaxAgeSeconds: priceMaxAgeSeconds } = parts
   const tracked = createWallets(await readTrackedWallets(store))
   const [wallet] = wallets
