@@ -32,22 +32,15 @@ export const serviceEnv = {
 export type ServiceEnv = EnvOf<typeof serviceEnv>
 
 /**
- * The configuration of one process: its roles and the parts that it works with. A part is a real
+ * The part of the configuration that an operator command needs: where the data is. A part is a real
  * server where its variable is set, and embedded where not (rules J1, J2).
  */
-export interface ServiceConfig {
-  readonly roles: ReadonlySet<Role>
-  readonly source: SourceConfig
+export interface DataConfig {
   readonly log: { readonly kind: 'memory' } | ({ readonly kind: 'kafka' } & KafkaConfig)
   readonly store: StoreConfig
   /** `CLICKHOUSE_READER_URL`: the user that runs the operator's `sql`; null when unset. */
   readonly readerUrl: URL | null
   readonly meter: { readonly kind: 'memory' } | { readonly kind: 'redis'; readonly url: URL }
-  readonly solPricesFile: string | null
-  /** `STRATEGIES_FILE`, by default the file that ships with the program (rule G5). */
-  readonly strategiesFile: string
-  /** `YELLOWSTONE_ENDPOINT` and its token, for a process that does not ingest; null when unset. */
-  readonly yellowstone: { readonly endpoint: string; readonly xToken: string | null } | null
   /** `SOLANA_RPC_URL`, for a process that does not ingest; null when unset. */
   readonly rpcUrl: URL | null
   readonly solPriceMaxAgeSeconds: number
@@ -60,10 +53,21 @@ export interface ServiceConfig {
    * An operator needs a code of `account confirm` to change more credits than this; 0: always.
    */
   readonly confirmAboveCredits: number
+  readonly logLevel: LogLevel
+}
+
+/** The configuration of one process: its roles and the parts that it works with. */
+export interface ServiceConfig extends DataConfig {
+  readonly roles: ReadonlySet<Role>
+  readonly source: SourceConfig
+  readonly solPricesFile: string | null
+  /** `STRATEGIES_FILE`, by default the file that ships with the program (rule G5). */
+  readonly strategiesFile: string
+  /** `YELLOWSTONE_ENDPOINT` and its token, for a process that does not ingest; null when unset. */
+  readonly yellowstone: { readonly endpoint: string; readonly xToken: string | null } | null
   readonly metricsPort: number
   /** Secret files by the `KEY_FILE` variable that names each. */
   readonly secretFiles: ReadonlyMap<string, string>
-  readonly logLevel: LogLevel
   readonly api: EnvOf<typeof apiEnv>
 }
 
@@ -85,22 +89,6 @@ export type SourceConfig =
       readonly historyHours: number
       readonly walletsFile: string | null
     }
-
-/** The part of the configuration that an operator command needs: where the data is. */
-export type DataConfig = Pick<
-  ServiceConfig,
-  | 'store'
-  | 'readerUrl'
-  | 'meter'
-  | 'log'
-  | 'dataDir'
-  | 'logLevel'
-  | 'solPriceMaxAgeSeconds'
-  | 'privacySalt'
-  | 'billing'
-  | 'rpcUrl'
-  | 'confirmAboveCredits'
->
 
 const dataEnv = {
   ...billingEnv,
