@@ -57,6 +57,7 @@ async function openOperatorParts(
   // Also ends a request that the RPC server does not answer.
   stop.addEventListener('abort', () => void backfills.close())
   return {
+    ...config,
     store,
     log: readLog,
     backfills: () => backfills.get(),
@@ -64,9 +65,6 @@ async function openOperatorParts(
     accounts,
     locks: createAccountLocks(redis),
     prices: pricesOf(config.billing),
-    readerUrl: config.readerUrl,
-    confirmAboveCredits: config.confirmAboveCredits,
-    solPriceMaxAgeSeconds: config.solPriceMaxAgeSeconds,
     salt: config.privacySalt,
     caller: currentCaller(),
     stop,

@@ -35,25 +35,17 @@ export async function startIngestion(
     readonly pricesStored: Promise<void> | undefined
   },
 ): Promise<Ingestion> {
-  const { config, logger, registry, ingestMetrics, onStage, fail } = context
+  const { config, ingestMetrics, fail } = context
   const { history, payments, solPrices, pricesStored } = parts
   const { source, backfills, autoBackfill } = history
   const ingest = await startIngest({
-    config: {
-      endpoint: source.endpoint,
-      xToken: source.xToken,
-      rpcUrl: source.rpcUrl,
-      pricePool: source.pricePool,
-      priceMaxAgeSeconds: config.solPriceMaxAgeSeconds,
-    },
+    ...context,
+    config: { ...source, priceMaxAgeSeconds: config.solPriceMaxAgeSeconds },
     wallets: createWallets(source.wallets.addresses),
     log,
     checkpoint: () => (config.log.kind === 'kafka' ? log.checkpoint() : readStorageMarker(store)),
     poolPrices: () => readPoolPrices(store, POOL_PRICES),
     prices: solPrices,
-    logger,
-    registry,
-    onStage,
     metrics: ingestMetrics,
     deposits: payments?.deposits ?? null,
     onGap: autoBackfill.onGap,

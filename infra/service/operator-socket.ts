@@ -26,6 +26,7 @@ export function startOperatorSocket(
       runCommand(
         args,
         {
+          ...config,
           store,
           log: async () => log,
           backfills: openBackfills,
@@ -33,9 +34,6 @@ export function startOperatorSocket(
           accounts,
           locks,
           prices: pricesOf(config.billing),
-          readerUrl: config.readerUrl,
-          confirmAboveCredits: config.confirmAboveCredits,
-          solPriceMaxAgeSeconds: config.solPriceMaxAgeSeconds,
           salt: config.privacySalt,
           caller,
           stop,

@@ -107,20 +107,17 @@ export function createBackfills(options: BackfillsOptions): Backfills {
   })
   const slotTimes = createSlotTimes(rpc)
   const deps: BackfillJobDeps = {
+    ...options,
     store,
-    log: options.log,
     rpc,
     jobs: createBackfillJobs(store),
     coverage: createWalletCoverage(store),
     slotTimes,
     hasFold: options.hasFold ?? true,
-    metrics: options.metrics,
-    logger: options.logger,
     untilDurable: (stop) =>
       options.logIsDurable ? Promise.resolve() : options.log.settled('fold', stop),
     places: createTransactionIndexes(rpc),
     decimals: createMintDecimals(rpc),
-    priceMaxAgeSeconds: options.priceMaxAgeSeconds,
   }
   return {
     async run(wallets, range, stop, onProgress = () => {}) {
