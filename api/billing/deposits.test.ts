@@ -31,7 +31,7 @@ import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import { DepositAccounts } from '../../pipeline/workers/deposits/deposit-accounts.ts'
 import { readDepositHistory } from '../../pipeline/workers/deposits/deposit-history.ts'
-import { createDepositIndex, type DepositIndex } from '../../pipeline/workers/deposits/deposits.ts'
+import { DepositIndex } from '../../pipeline/workers/deposits/deposits.ts'
 import { startIngest } from '../../pipeline/workers/ingest/ingest.ts'
 import { createAccountLocks } from '../account-locks.ts'
 import { Ledger } from '../credits/ledger.ts'
@@ -128,7 +128,7 @@ function newIndex(store: Store, restMs = 0): DepositIndex {
     if (trouble.rpcDown) throw down
     return ask()
   }
-  return createDepositIndex({
+  return new DepositIndex({
     store,
     logger,
     restMs,

@@ -1,8 +1,5 @@
 import type { Store } from '../../pipeline/store/store.ts'
-import {
-  type AutoBackfill,
-  createAutoBackfill,
-} from '../../pipeline/workers/backfill/auto-backfill.ts'
+import { AutoBackfill } from '../../pipeline/workers/backfill/auto-backfill.ts'
 import { type Backfills, createBackfills } from '../../pipeline/workers/backfill/backfills.ts'
 import { checkWallets, trackWallets } from '../../pipeline/workers/ingest/track-wallets.ts'
 import type { ServiceContext } from './context.ts'
@@ -35,7 +32,7 @@ export function openHistory(
     metrics: ingestMetrics,
     priceMaxAgeSeconds: config.solPriceMaxAgeSeconds,
   })
-  const autoBackfill = createAutoBackfill({ store, backfills, logger, onBug: fail })
+  const autoBackfill = new AutoBackfill({ store, backfills, logger, onBug: fail })
   return {
     source,
     backfills,

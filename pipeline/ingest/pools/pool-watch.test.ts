@@ -22,7 +22,7 @@ import { createIngestMetrics } from '../telemetry.ts'
 import { readEnvelope } from '../wire/update-envelope.ts'
 import { PoolSnapshots } from './pool-snapshots.ts'
 import type { PoolState } from './pool-state.ts'
-import { createPoolWatch } from './pool-watch.ts'
+import { PoolWatch } from './pool-watch.ts'
 import { createPoolMetrics } from './telemetry.ts'
 
 const START = 405_000_000
@@ -68,7 +68,7 @@ test('states equal those of the simulated market: over RPC, over the stream, aft
     metrics: createIngestMetrics(createRegistry()),
     onRequest: () => asked++,
   })
-  const watch = createPoolWatch(
+  const watch = new PoolWatch(
     { endpoint: simulator.endpoint, xToken: null },
     {
       rpc,
@@ -155,7 +155,7 @@ test('at most 500 pools are watched, in filters of the size the server accepts, 
   const requests: SubscribeRequest[] = []
   const opened = createBell()
   let stream: UpdateStreamOptions | null = null
-  const watch = createPoolWatch(
+  const watch = new PoolWatch(
     { endpoint: 'http://stream.invalid', xToken: null },
     {
       rpc: {
