@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { type CryptoKey, calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK } from 'jose'
 import { z } from 'zod'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
+import { parseJson } from '../../pipeline/runtime/parse-json.ts'
 import { readOrCreateFile } from '../read-or-create-file.ts'
 
 /** A public key as `GET /.well-known/jwks.json` shows it (RFC 8037). */
@@ -34,13 +35,7 @@ export interface JwtKeys {
  */
 export async function readJwtKeys(text: string, source: string): Promise<JwtKeys> {
   const refuse = (why: string) => new ServiceError('bad_config', `${source}: ${why}`)
-  let json: unknown
-  try {
-    json = JSON.parse(text)
-  } catch {
-    throw refuse(EXPECTED)
-  }
-  const parsed = KeySet.safeParse(json)
+  const parsed = KeySet.safeParse(parseJson(text))
   if (!parsed.success) throw refuse(EXPECTED)
   const verifying = new Map<string, CryptoKey>()
   const published: z.infer<typeof PublicJwk>[] = []
