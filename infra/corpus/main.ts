@@ -8,7 +8,9 @@ import { createWallets, type Wallets } from '../../pipeline/domain/wallets.ts'
 import { difference, type SourceExpectation } from './compare.ts'
 import { CONVENTIONS } from './conventions.ts'
 import { readCoverage } from './coverage.ts'
+import { PATHS } from './paths.ts'
 import { corpusFolder, feePayers, type RecordedTransaction, readCorpus } from './read-corpus.ts'
+import { version1Differences } from './version-1.ts'
 
 /**
  * `npm run corpus`: decodes every recorded transaction with every fee payer tracked, prints the
@@ -26,7 +28,9 @@ function main(): number {
   const decoder = createDecoder(wallets)
   printVenues(recorded, decoder)
   printCoverage(recorded, decoder, wallets)
-  return printDifferences(folder, recorded)
+  const isSame = printVersion1(recorded, decoder)
+  const isExplained = printDifferences(folder, recorded)
+  return isSame && isExplained ? 0 : 1
 }
 
 const COLUMNS = [
@@ -113,9 +117,32 @@ function calledPrograms(
   return names
 }
 
-function printDifferences(folder: string, recorded: readonly RecordedTransaction[]): number {
+/**
+ * Prints how many transactions of each version were recorded, and whether each gives the same
+ * records when it is rewritten in version 1. Returns false where one does not.
+ */
+function printVersion1(recorded: readonly RecordedTransaction[], decoder: Decoder): boolean {
+  const versions = new Map<string, number>()
+  let differences = 0
+  for (const one of recorded) {
+    const version = String(one.json.version)
+    versions.set(version, (versions.get(version) ?? 0) + 1)
+    for (const path of version1Differences(one, decoder)) {
+      differences++
+      print(`${one.signature}\n  other records in version 1, ${path}`)
+    }
+  }
+  const recordedAs = [...versions].map(([version, count]) => `${count} ${version}`).join(', ')
+  print(`recorded by version: ${recordedAs}`)
+  print(
+    `rewritten in version 1: ${recorded.length} transactions, each by ${PATHS.length} paths (${PATHS.join(', ')}): ${differences} differences\n`,
+  )
+  return differences === 0
+}
+
+function printDifferences(folder: string, recorded: readonly RecordedTransaction[]): boolean {
   const path = join(folder, 'expectations.jsonl')
-  if (!existsSync(path)) return 0
+  if (!existsSync(path)) return true
   const bySignature = new Map(recorded.map((entry) => [entry.signature, entry]))
   const counts = { agree: 0, explained: 0, unexplained: 0, absent: 0 }
   for (const line of readFileSync(path, 'utf8').trim().split('\n')) {
@@ -142,7 +169,7 @@ function printDifferences(folder: string, recorded: readonly RecordedTransaction
   print(
     `\nexpectations: ${agree} agree, ${explained} explained, ${unexplained} unexplained, ${absent} without a transaction`,
   )
-  return unexplained === 0 ? 0 : 1
+  return unexplained === 0
 }
 
 function eventsOf(

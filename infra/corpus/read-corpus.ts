@@ -19,6 +19,7 @@ export interface RecordedTransaction {
 export interface RecordedJson {
   readonly slot: number | null
   readonly blockTime: number | null
+  readonly version?: 'legacy' | number
   readonly transaction: { readonly signatures: readonly string[]; readonly message: unknown }
   readonly meta: unknown
   readonly _source?: { readonly encoding?: string; readonly block?: { readonly index?: number } }
