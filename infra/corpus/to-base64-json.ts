@@ -1,17 +1,17 @@
 import { address, getCompiledTransactionMessageEncoder } from '@solana/kit'
 import bs58 from 'bs58'
-import type { JsonTransaction } from './to-grpc-update.ts'
+import type { WireTransaction } from '../../pipeline/ingest/wire/wire-transaction.ts'
 
 /**
  * Returns an RPC response in the `base64` encoding: the transaction as signed, the rest unchanged.
  */
 export function toBase64Json(json: unknown): unknown {
-  const signed = json as JsonTransaction // built by tests or taken from the corpus
+  const signed = json as WireTransaction // built by tests or taken from the corpus
   const bytes = signed.version === 1 ? version1Bytes(signed) : legacyOrVersion0Bytes(signed)
   return { ...signed, transaction: [Buffer.from(bytes).toString('base64'), 'base64'] }
 }
 
-function legacyOrVersion0Bytes({ transaction, version }: JsonTransaction): Uint8Array {
+function legacyOrVersion0Bytes({ transaction, version }: WireTransaction): Uint8Array {
   const { message, signatures } = transaction
   const parts: Uint8Array[] = []
   const count = (value: number) => {
@@ -62,7 +62,7 @@ function legacyOrVersion0Bytes({ transaction, version }: JsonTransaction): Uint8
 }
 
 /** The bytes of a version 1 transaction, written by the codec of `@solana/kit`. */
-function version1Bytes({ transaction }: JsonTransaction): Uint8Array {
+function version1Bytes({ transaction }: WireTransaction): Uint8Array {
   const { message, signatures } = transaction
   const { header, accountKeys, transactionConfig: config } = message
   const instructions = message.instructions.map(({ programIdIndex, accounts, data }) => ({
