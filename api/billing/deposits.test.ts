@@ -206,7 +206,7 @@ const payPro = (payer: Payer, amount: bigint) => payer.pay(simulator.paymentAddr
 
 for (const version of ['legacy', 1] as const) {
   for (const { title, run } of PAYMENT_PATHS) {
-    test.serial(`paid in version ${version} by: ${title} (E5)`, async (t) => {
+    test.serial(`paid by: ${title}, in version ${version} (E5)`, async (t) => {
       const { customer, arrived } = await run({ ...stage, version })
       simulator.advance(FINALITY)
       const credits = arrived.reduce((sum, amount) => sum + Number(amount / 1000n), 0)

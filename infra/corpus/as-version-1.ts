@@ -8,9 +8,17 @@ const COMPUTE_BUDGET = 'ComputeBudget111111111111111111111111111111'
 /**
  * A recorded transaction as if it had been sent in version 1, as RPC returns it in encoding `json`:
  * keys of lookup tables are the message's own, and compute budget instructions are its config. The
- * signatures stay, so they no longer verify.
+ * signatures stay, so they no longer verify. One that was recorded in version 1 stays as it is.
  */
 export function asVersion1(recorded: RecordedTransaction): JsonTransaction {
+  const json = recorded.json as unknown as JsonTransaction // the corpus's own format
+  return json.version === 1 ? json : rewrite(recorded, json)
+}
+
+function rewrite(
+  recorded: RecordedTransaction,
+  { transaction, meta }: JsonTransaction,
+): JsonTransaction {
   const { tx } = recorded
   const keys = tx.accountKeys.map((key) => bs58.encode(key))
   const isBudget = (programIndex: number) => keys[programIndex] === COMPUTE_BUDGET
@@ -37,7 +45,6 @@ export function asVersion1(recorded: RecordedTransaction): JsonTransaction {
     if (instruction.stackHeight === 1) groups.push({ top: instruction, inner: [] })
     else groups.at(-1)!.inner.push(instruction)
   }
-  const { transaction, meta } = recorded.json as unknown as JsonTransaction // one of the corpus
   const balances = (of: (account: number) => bigint) => order.map((account) => Number(of(account)))
   const moved = (list: typeof meta.preTokenBalances) =>
     list?.map((one) => ({ ...one, accountIndex: indexes.get(one.accountIndex)! })) ?? null

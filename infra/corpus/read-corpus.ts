@@ -22,7 +22,11 @@ export interface RecordedJson {
   readonly version?: 'legacy' | number
   readonly transaction: { readonly signatures: readonly string[]; readonly message: unknown }
   readonly meta: unknown
-  readonly _source?: { readonly encoding?: string; readonly block?: { readonly index?: number } }
+  readonly _source?: {
+    readonly encoding?: string
+    readonly notes?: readonly string[]
+    readonly block?: { readonly index?: number }
+  }
 }
 
 /**

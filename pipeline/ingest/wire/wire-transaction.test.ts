@@ -1,3 +1,4 @@
+import { ed25519 } from '@noble/curves/ed25519'
 import test from 'ava'
 import bs58 from 'bs58'
 import fc from 'fast-check'
@@ -184,3 +185,17 @@ onCorpus(
     }
   },
 )
+
+onCorpus('every recorded transaction was signed over the bytes that are read', (t) => {
+  for (const { json, encoding, signature } of recorded) {
+    // Some sources leave the version out.
+    const isVersionKnown = json._source?.notes?.includes('version inferred') !== true
+    if (encoding !== 'json' || !isVersionKnown) continue
+    const bytes = bytesOf(json as unknown as WireTransaction) // recorded in encoding json
+    const { signatures, message } = readWireTransaction(bytes)!.transaction
+    const size = 64 * signatures.length
+    const signed = json.version === 1 ? bytes.subarray(0, -size) : bytes.subarray(1 + size)
+    const payer = bs58.decode(message.accountKeys[0]!)
+    t.true(ed25519.verify(bs58.decode(signatures[0]!), signed, payer), signature)
+  }
+})
