@@ -34,9 +34,9 @@ type TokenBalance = Meta['preTokenBalances'][number]
  */
 export interface Bank {
   /**
-   * Executes a transaction and returns it with its outcome, index 0. Throws `TransactionRefused` for
-   * one that cannot be run. With `keepFailed`, a transaction that fails is executed and returned
-   * too.
+   * Executes a transaction and returns it with its outcome, index 0. Throws `TransactionRefused`
+   * for one that cannot be run. With `keepFailed`, a transaction that fails is executed and
+   * returned too.
    */
   execute(
     sent: SentTransaction,

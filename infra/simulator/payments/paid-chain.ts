@@ -10,7 +10,10 @@ import { readSentTransaction } from './sent-transaction.ts'
 
 /** Takes transactions over RPC: each is executed at once, and is in the block of the next slot. */
 export interface SimulatedPayments {
-  /** Executes a signed transaction; returns its signature, base58. Rejects with `TransactionRefused`. */
+  /**
+   * Executes a signed transaction and returns its signature, base58. Rejects with
+   * `TransactionRefused`.
+   */
   send(wire: Uint8Array, options: { readonly keepFailed: boolean }): Promise<string>
   airdrop(to: PublicKey, lamports: bigint): Promise<string>
   airdropUsdt(owner: PublicKey, amount: bigint): Promise<string>

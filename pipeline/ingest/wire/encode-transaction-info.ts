@@ -9,8 +9,8 @@ import { ProtoWriter } from './proto-writer.ts'
  *
  * All fields that the decoder reads come from `tx`. `json`, the RPC result that `tx` was read from,
  * adds the other fields: blockhash, lookups, the config of version 1, all signatures, return data,
- * compute units, token programs. RPC does not return the bytes of an error, so the error of a failed transaction is
- * empty.
+ * compute units, token programs. RPC does not return the bytes of an error, so the error of a
+ * failed transaction is empty.
  */
 export function encodeTransactionInfo(
   tx: Omit<Transaction, 'encoded'>,
