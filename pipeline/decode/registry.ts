@@ -1,7 +1,9 @@
 import { addressBytes } from '../domain/address.ts'
 import { createKeyTable } from '../domain/key-table.ts'
 import { INFRASTRUCTURE_PROGRAMS, type InfrastructureProgram } from './infrastructure-programs.ts'
+import { type LabelLookup, LabelTable } from './labels.ts'
 import type { Program } from './program.ts'
+import { SHIPPED_LABELS } from './shipped-labels.ts'
 import { TIP_ACCOUNTS } from './tips.ts'
 import { aldrin } from './venues/aldrin.ts'
 import { alphaq } from './venues/alphaq.ts'
@@ -140,14 +142,20 @@ export const PROGRAMS: readonly Program[] = [
   ...notTrading,
 ]
 
-/** Looks up programs by their keys. */
-export interface ProgramRegistry {
+/** Looks up programs and labels by their keys. */
+export interface ProgramRegistry extends LabelLookup {
   /** The known program with these 32 key bytes; null for any other. */
   programOf(key: Uint8Array): KnownProgram | null
 }
 
-/** Returns a registry of the given programs and the infrastructure programs. */
-export function createProgramRegistry(programs: readonly Program[]): ProgramRegistry {
+/**
+ * Returns a registry of the given programs and the infrastructure programs. Its labels (rule B11a)
+ * are those of `labels` at the time of a call; by default the ones that ship.
+ */
+export function createProgramRegistry(
+  programs: readonly Program[] = PROGRAMS,
+  labels: LabelLookup = new LabelTable(SHIPPED_LABELS),
+): ProgramRegistry {
   const known: readonly KnownProgram[] = [...INFRASTRUCTURE_PROGRAMS, ...programs]
   const numbers = createKeyTable(known.map(({ id }) => addressBytes(id)))
   return {
@@ -155,11 +163,12 @@ export function createProgramRegistry(programs: readonly Program[]): ProgramRegi
       const number = numbers.get(key)
       return number === 0 ? null : known[number - 1]!
     },
+    labelOf: (key) => labels.labelOf(key),
   }
 }
 
-/** The registry of `PROGRAMS`. */
-export const REGISTRY: ProgramRegistry = createProgramRegistry(PROGRAMS)
+/** The registry of `PROGRAMS` and the labels that ship. */
+export const REGISTRY: ProgramRegistry = createProgramRegistry()
 
 /**
  * The program of `PROGRAMS` or infrastructure program with these 32 key bytes; null for any other.
