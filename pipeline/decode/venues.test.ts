@@ -460,6 +460,45 @@ test('an order that only rests in the book is not a swap (B4)', (t) => {
   t.deepEqual(swapsOf(resting), [])
 })
 
+test('limit orders in pools, and deposits to the vault of a Trigger v2 order, are transfers (B4, B12, B13)', (t) => {
+  const market = (...signers: string[]) => {
+    const story = new TransactionStory(...signers)
+    for (const mint of ['COIN', WSOL])
+      story.token(`w ${mint}`, 'w', mint, 5000n).token(`pool ${mint}`, 'pool', mint, 5000n)
+    return story
+  }
+  const called = (story: TransactionStory, venue: string, name: string, move: () => void) => {
+    const { id } = PROGRAMS.find((program) => program.name === venue)!
+    return transfersOf(story.call(id, anchorDiscriminator(name), ['w'], move))
+  }
+  const orders = [
+    ['raydium_clmm', 'open_limit_order', 'settle_limit_order', 'decrease_limit_order'],
+    ['meteora_dlmm', 'place_limit_order', 'cancel_limit_order', 'cancel_limit_order'],
+  ] as const
+  for (const [venue, place, settle, cancel] of orders) {
+    const placing = market('w')
+    const placed = called(placing, venue, place, () =>
+      placing.transfer('w COIN', 'pool COIN', 1000n),
+    )
+    t.deepEqual(placed, ['token_transfer out 1000'])
+    const settling = market('keeper')
+    const settled = called(settling, venue, settle, () =>
+      settling.transfer(`pool ${WSOL}`, `w ${WSOL}`, 400n),
+    )
+    t.deepEqual(settled, ['sol_transfer in 400'])
+    const cancelling = market('w')
+    const cancelled = called(cancelling, venue, cancel, () =>
+      cancelling.transfer('pool COIN', 'w COIN', 200n).transfer(`pool ${WSOL}`, `w ${WSOL}`, 300n),
+    )
+    t.deepEqual(cancelled, ['token_transfer in 200', 'sol_transfer in 300'])
+  }
+  // The vault of Trigger v2 is an ordinary wallet that Jupiter holds for the user.
+  const deposit = market('w').token('vault COIN', 'vault', 'COIN', 0n)
+  t.deepEqual(transfersOf(deposit.transfer('w COIN', 'vault COIN', 1000n)), [
+    'token_transfer out 1000',
+  ])
+})
+
 test('direct credits without an event are taken from the balance, shared by the amounts sold (B5)', (t) => {
   const moonshot = PROGRAMS.find(({ name }) => name === 'moonshot')!
   const sale = (amount: bigint) => concatBytes(anchorDiscriminator('sell'), u64(amount))
@@ -558,6 +597,19 @@ function swapsOf(story: TransactionStory): Swap[] {
   const result = createDecoder(trackedNames('w')).decode(story.build(), 0)
   if (result.kind !== 'decoded') throw new Error('decimals are unknown')
   return result.records.filter((record) => record.kind === 'swap')
+}
+
+/** The events of w, which are all transfers. */
+function transfersOf(story: TransactionStory): string[] {
+  const result = createDecoder(trackedNames('w')).decode(story.build(), 0)
+  if (result.kind !== 'decoded') throw new Error('decimals are unknown')
+  return result.records.flatMap((record) => {
+    if (record.kind === 'token_transfer')
+      return [`token_transfer ${record.direction} ${record.amount}`]
+    if (record.kind === 'sol_transfer')
+      return [`sol_transfer ${record.direction} ${record.lamports}`]
+    return record.kind === 'balance' ? [] : [record.kind]
+  })
 }
 
 function u64(value: bigint): Uint8Array {
