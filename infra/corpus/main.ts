@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createDecoder, type Decoder } from '../../pipeline/decode/decoder.ts'
-import { knownProgram, PROGRAMS } from '../../pipeline/decode/registry.ts'
+import { LabelTable } from '../../pipeline/decode/labels.ts'
+import { createProgramRegistry, knownProgram, PROGRAMS } from '../../pipeline/decode/registry.ts'
 import { addressFromBytes, parseAddress } from '../../pipeline/domain/address.ts'
 import type { WalletEvent } from '../../pipeline/domain/event.ts'
 import { createWallets, type Wallets } from '../../pipeline/domain/wallets.ts'
@@ -27,6 +28,7 @@ function main(): number {
   const wallets = createWallets(feePayers(recorded))
   const decoder = createDecoder(wallets)
   printVenues(recorded, decoder)
+  printShares(recorded, wallets)
   printCoverage(recorded, decoder, wallets)
   const isSame = printVersion1(recorded, decoder)
   const isExplained = printDifferences(folder, recorded)
@@ -82,6 +84,43 @@ function printVenues(recorded: readonly RecordedTransaction[], decoder: Decoder)
     print(`${name.padEnd(20)}${COLUMNS.map((column) => String(row[column]).padStart(13)).join('')}`)
   }
   print(`not recorded: ${missing.join(', ')}\n`)
+}
+
+/**
+ * Prints the share of each name in the swaps of each file, with the labels that ship and without
+ * labels (rule B11a).
+ */
+function printShares(recorded: readonly RecordedTransaction[], wallets: Wallets): void {
+  const decoders = [
+    ['', createDecoder(wallets)],
+    [
+      ' without labels',
+      createDecoder(wallets, createProgramRegistry(PROGRAMS, new LabelTable([]))),
+    ],
+  ] as const
+  for (const file of new Set(recorded.map((entry) => entry.file))) {
+    const own = recorded.filter((entry) => entry.file === file)
+    for (const [which, decoder] of decoders)
+      print(`swaps of ${file} by name${which}: ${sharesOf(own, decoder)}`)
+  }
+  print('')
+}
+
+function sharesOf(recorded: readonly RecordedTransaction[], decoder: Decoder): string {
+  const swaps = new Map<string, number>()
+  let total = 0
+  for (const { tx, blockTime } of recorded) {
+    const result = decoder.decode(tx, blockTime)
+    for (const record of result.kind === 'decoded' ? result.records : []) {
+      if (record.kind !== 'swap') continue
+      swaps.set(record.program, (swaps.get(record.program) ?? 0) + 1)
+      total++
+    }
+  }
+  const shares = [...swaps]
+    .sort(([, a], [, b]) => b - a)
+    .map(([name, count]) => `${name} ${((100 * count) / total).toFixed(1)}%`)
+  return [`${total} swaps`, ...shares].join(', ')
 }
 
 /**
