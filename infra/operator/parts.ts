@@ -6,6 +6,7 @@ import type { EventLog } from '../../pipeline/log/log.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import type { Backfills } from '../../pipeline/workers/backfill/backfills.ts'
 import type { DataConfig } from '../service/config.ts'
+import type { ProgramNames } from '../service/program-labels.ts'
 import type { Caller } from './caller.ts'
 
 /**
@@ -21,6 +22,8 @@ export interface OperatorParts
   readonly caller: Caller
   /** Opens the log of wallet events at the first call. A fold worker reads a log in memory. */
   readonly log: () => Promise<EventLog>
+  /** The names of programs in force: of the service, or of `PROGRAM_LABELS_FILE`. */
+  readonly names: ProgramNames
   /** Opens backfills at the first call; rejects with `bad_config` without an RPC server. */
   readonly backfills: () => Promise<Backfills>
   /** Aborted when the caller disconnects or the process stops. */

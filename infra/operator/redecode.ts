@@ -37,7 +37,7 @@ export const redecodeCommand = optionCommand({
  * stopped; it may be repeated.
  */
 export async function redecodeWallets(
-  parts: Pick<OperatorParts, 'store' | 'log' | 'solPriceMaxAgeSeconds' | 'stop'>,
+  parts: Pick<OperatorParts, 'store' | 'log' | 'names' | 'solPriceMaxAgeSeconds' | 'stop'>,
   wallets: readonly number[],
   report: Report,
   { rowsPerPage }: { readonly rowsPerPage?: number } = {},
@@ -49,7 +49,7 @@ export async function redecodeWallets(
   const touched = new Set<number>()
   const { transactions, passedBy, changed, events, undecoded } = await redecode({
     store,
-    decoder: createDecoder(tracked),
+    decoder: createDecoder(tracked, parts.names.programs),
     only: isOne ? { wallet, address: tracked.addressOf(wallet) } : null,
     priceMaxAgeSeconds,
     ...(rowsPerPage && { rowsPerPage }),

@@ -41,6 +41,8 @@ export interface DataConfig {
   /** `CLICKHOUSE_READER_URL`: the user that runs the operator's `sql`; null when unset. */
   readonly readerUrl: URL | null
   readonly meter: { readonly kind: 'memory' } | { readonly kind: 'redis'; readonly url: URL }
+  /** `PROGRAM_LABELS_FILE` (rule B11a); null: the labels that ship. */
+  readonly labelsFile: string | null
   /** `SOLANA_RPC_URL`, for a process that does not ingest; null when unset. */
   readonly rpcUrl: URL | null
   readonly solPriceMaxAgeSeconds: number
@@ -101,6 +103,7 @@ const dataEnv = {
   KAFKA_SASL: pipelineEnv.KAFKA_SASL,
   DATA_DIR: pipelineEnv.DATA_DIR,
   PRIVACY_SALT: pipelineEnv.PRIVACY_SALT,
+  PROGRAM_LABELS_FILE: pipelineEnv.PROGRAM_LABELS_FILE,
   SOLANA_RPC_URL: pipelineEnv.SOLANA_RPC_URL,
   SOL_PRICE_MAX_AGE_SECONDS: pipelineEnv.SOL_PRICE_MAX_AGE_SECONDS,
   LOG_LEVEL: pipelineEnv.LOG_LEVEL,
@@ -134,6 +137,7 @@ function dataOf(values: EnvOf<typeof dataEnv>): DataConfig {
     confirmAboveCredits: values.OPERATOR_CONFIRM_CREDITS,
     logLevel: values.LOG_LEVEL,
     rpcUrl: values.SOLANA_RPC_URL ?? null,
+    labelsFile: values.PROGRAM_LABELS_FILE ?? null,
     solPriceMaxAgeSeconds: values.SOL_PRICE_MAX_AGE_SECONDS,
   }
 }

@@ -24,6 +24,8 @@ const SECTIONS = {
     SOL_PRICE_MAX_AGE_SECONDS: 'Oldest price of SOL that is used.',
     SOL_PRICES_FILE:
       'CSV `unix_seconds,usd` with the history of that price, for the roles `ingest` and `workers`. Swaps without a price are valued by it.',
+    PROGRAM_LABELS_FILE:
+      'CSV `name,program_id` with names of programs whose entry points are not known ([rule B11a](rules.md#b11a-labels)), for the role `ingest` and for operator commands. Replaces the table that ships. Read again on SIGHUP.',
     STRATEGIES_FILE:
       'Filter strategies over the watchlist, for the role `workers` ([how to write one](../pipeline/trending/strategies.md)). Read again on SIGHUP.',
     SIMULATOR_HISTORY_HOURS:
@@ -104,6 +106,7 @@ const UNSET: Partial<Meanings> = {
   SOLANA_RPC_URL: "the simulator's",
   WALLETS_FILE: "the simulator's",
   SOL_PRICES_FILE: 'none',
+  PROGRAM_LABELS_FILE: '[the one that ships](../pipeline/decode/labels.csv)',
   STRATEGIES_FILE: '[the ones that ship](../pipeline/trending/strategies.jsonc)',
   SIMULATOR_BLOCKS: 'none',
   KAFKA_BROKERS: 'a log in memory',
@@ -171,8 +174,8 @@ The service reads these environment variables at its start. Bad values, and file
 read, stop the start with one message that names each of them and what was expected. An empty value
 counts as unset. This page is generated from the schema that parses them (\`npm run docs\`).
 
-On SIGHUP a process reads \`WALLETS_FILE\`, \`STRATEGIES_FILE\` and \`JWT_KEYS_FILE\` again. A bad file is
-logged, and the former content stays in force.
+On SIGHUP a process reads \`WALLETS_FILE\`, \`PROGRAM_LABELS_FILE\`, \`STRATEGIES_FILE\` and
+\`JWT_KEYS_FILE\` again. A bad file is logged, and the former content stays in force.
 
 A secret may come from a file: \`KEY_FILE\` names a file whose text is the value of \`KEY\`, for
 ${SECRET_KEYS.map((key) => `\`${key}\``)
