@@ -18,7 +18,8 @@ export function collectProcessMetrics(registry: Registry): void {
 }
 
 /**
- * Returns functions that declare a metric of a registry. `help` says what is measured, and the unit.
+ * Returns functions that declare a metric of a registry. `help` says what is measured, and the
+ * unit.
  */
 export function metricsOf(registry: Registry) {
   const registers = [registry]

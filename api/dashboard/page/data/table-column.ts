@@ -16,7 +16,9 @@ export interface TableColumn<Row> {
   readonly isAscendingFirst?: boolean
 }
 
-/** A column of numbers, sorted by `value`, which `show` renders. `description`: see `TableColumn`. */
+/**
+ * A column of numbers, sorted by `value`, which `show` renders. `description`: see `TableColumn`.
+ */
 export function numberColumn<Row, Value extends SortValue>(
   key: string,
   title: string,
