@@ -100,7 +100,6 @@ test('conviction is the exact sum of its terms, rounded once (rule G2)', (t) => 
     swap(6900, { wallet: 2, amount: 2n }),
     swap(100, { kind: 'sell', amount: 1n, value: 6n * SOL }),
     swap(90, { wallet: 2 }),
-    swap(90, { wallet: 2, amount: 0n }),
   )
   t.deepEqual([token.walletsHolding, token.conviction], [2, 38])
 })
