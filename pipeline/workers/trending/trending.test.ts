@@ -207,7 +207,7 @@ test.serial(
 )
 
 test.serial(
-  'a change of the past shows from the next tick on, and a stay that was stored keeps its time of entry',
+  'a change of the past shows from the next tick on, and a stored listing keeps its time of entry',
   async (t) => {
     const { store } = testStore
     const before = await readStorageReach(store, null)
