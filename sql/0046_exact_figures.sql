@@ -1,5 +1,5 @@
--- Adds exact figures to the watchlist and to signals (see 0040_watchlist.sql, 0044_signals.sql), and
---   replaces the analyst's view of the watchlist: a change of an unknown market cap is null.
+-- Adds exact figures to the watchlist and to signals (see 0040_watchlist.sql, 0044_signals.sql).
+--   Replaces the analyst's view of the watchlist: a change of an unknown market cap is null.
 -- `exact_mcap` and `exact_trigger_mcap` are market caps in USD as texts `numerator/denominator` in
 --   lowest terms. The API divides them exactly, for the multiple of a signal. Rows of versions
 --   before this file have '' and true: their doubles count.

@@ -187,7 +187,7 @@ test.serial('the outcome of each signal follows from the ticks after it', async 
     const after = (seconds: number) => course.find(([at]) => at === fired_at + seconds)?.[1] ?? null
     const later = course.filter(([at]) => at >= fired_at && at <= fired_at + 86_400)
     const [[, trigger]] = later as [(typeof later)[0]] // its market cap is known
-    const multiple = (mcap: Rational | null) => mcap && mcap.per(trigger).toNumber()
+    const multiple = (mcap: Rational | null) => mcap?.per(trigger).toNumber() ?? null
     const peak = later.reduce((most, [, mcap]) => (mcap.isAbove(most) ? mcap : most), trigger)
     return {
       multiple_1h: multiple(after(3600)),

@@ -38,7 +38,7 @@ export function aWatchedToken(fields: Partial<WatchedToken> = {}): WatchedToken 
   }
 }
 
-/** Returns the token of `aWatchedToken` as the engine computes it, its figures as exact decimals. */
+/** Returns the token of `aWatchedToken` as the engine computes it. Figures are exact decimals. */
 export function anExactToken(fields: Partial<WatchedToken> = {}): ExactToken {
   const { exactMcap: _, ...token } = aWatchedToken(fields)
   const { mcap, holders, volume1h, liquidity } = token.momentum

@@ -1,5 +1,5 @@
 /**
- * An exact number in lowest terms, for slow references. It rounds by way of decimal text, so that it
+ * An exact number in lowest terms, for slow references. It rounds by way of decimal text, so it
  * shares nothing with the arithmetic of the service.
  */
 export class Rational {

@@ -1,4 +1,4 @@
-import type { CountedEvent } from './slow-market.ts'
+import type { ServedEvent } from './slow-market.ts'
 
 /** A wallet that holds a token, by its swaps. */
 export interface SlowHolder {
@@ -8,11 +8,11 @@ export interface SlowHolder {
   readonly spent: bigint
   /** Cost of the open lots. */
   readonly cost: bigint
-  readonly firstBuy: CountedEvent | undefined
+  readonly firstBuy: ServedEvent | undefined
 }
 
 /** Returns the wallets that hold by their swaps, by number. */
-export function holdersOf(past: readonly CountedEvent[]): SlowHolder[] {
+export function holdersOf(past: readonly ServedEvent[]): SlowHolder[] {
   const wallets = [...new Set(past.map(({ wallet }) => wallet))].sort((a, b) => a - b)
   return wallets.flatMap((wallet) => {
     const own = past.filter((event) => event.wallet === wallet)
@@ -29,7 +29,7 @@ export function holdersOf(past: readonly CountedEvent[]): SlowHolder[] {
 }
 
 /** Cost of the remaining lots of a wallet (rules C2 to C4). */
-function openCost(own: readonly CountedEvent[]): bigint {
+function openCost(own: readonly ServedEvent[]): bigint {
   const lots: { readonly amount: bigint; readonly cost: bigint; left: bigint; leftCost: bigint }[] =
     []
   for (const { kind, amount, value } of own) {

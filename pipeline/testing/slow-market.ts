@@ -4,13 +4,13 @@ import { Rational } from './rational.ts'
 import type { WatchlistInputs } from './slow-watchlist.ts'
 
 /** An event in its served form, and the time from which it counts. */
-export type CountedEvent = TrendingEvent & { readonly time: number }
+export type ServedEvent = TrendingEvent & { readonly time: number }
 
 /**
  * Returns events in their served form, each with the time from which it counts: not before the
  * previous event of the same wallet and token. They are ordered by that time, then by event key.
  */
-export function countedEvents({ events, perturb }: WatchlistInputs): CountedEvent[] {
+export function servedEvents({ events, perturb }: WatchlistInputs): ServedEvent[] {
   const newest = new Map<string, number>()
   const counted = events.map((event) => {
     const { factorPpm, earlierSeconds } = perturb?.(event) ?? {
@@ -32,7 +32,7 @@ export function countedEvents({ events, perturb }: WatchlistInputs): CountedEven
     const solPriceUsdE9 = digits === null ? price : BigInt(Number(digits))
     return { ...event, blockTime, amount, value, solPriceUsdE9, time }
   })
-  const keyOf = (event: CountedEvent) => [
+  const keyOf = (event: ServedEvent) => [
     event.time,
     event.slot,
     event.txIndex,
@@ -60,7 +60,7 @@ export interface SlowMarket {
 export function marketAt(
   stored: WatchlistInputs,
   mint: string,
-  past: readonly CountedEvent[],
+  past: readonly ServedEvent[],
   time: number,
   enteredAt: number,
 ): SlowMarket {

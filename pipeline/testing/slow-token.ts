@@ -1,14 +1,14 @@
 import type { Momentum, WatchedToken } from '../trending/watched-token.ts'
 import { Rational, sumOf } from './rational.ts'
 import { holdersOf, type SlowHolder } from './slow-holders.ts'
-import { type CountedEvent, isSwap, marketAt } from './slow-market.ts'
+import { isSwap, marketAt, type ServedEvent } from './slow-market.ts'
 import type { WatchlistInputs } from './slow-watchlist.ts'
 
 /** Returns a token as of a tick, every figure computed from its whole past (rules G2 to G4, G6). */
 export function tokenAt(
   stored: WatchlistInputs,
   mint: string,
-  past: readonly CountedEvent[],
+  past: readonly ServedEvent[],
   at: number,
   enteredAt: number,
 ): WatchedToken {
@@ -135,7 +135,7 @@ function stateOf(age: number, buys: Rational, sells: Rational): WatchedToken['st
 }
 
 /** The first trade of the holder who traded first. */
-function oldestOf(holders: readonly SlowHolder[], swaps: readonly CountedEvent[]): number | null {
+function oldestOf(holders: readonly SlowHolder[], swaps: readonly ServedEvent[]): number | null {
   const times = holders.map(
     (holder) => swaps.find(({ wallet }) => wallet === holder.wallet)?.time ?? 0,
   )

@@ -4,7 +4,7 @@ import type { TokenFacts } from '../trending/token-book.ts'
 import type { TrendingEvent } from '../trending/trending-event.ts'
 import type { WatchEvent, WatchedToken } from '../trending/watched-token.ts'
 import { holdersOf } from './slow-holders.ts'
-import { type CountedEvent, countedEvents, isSwap } from './slow-market.ts'
+import { isSwap, type ServedEvent, servedEvents } from './slow-market.ts'
 import { tokenAt } from './slow-token.ts'
 
 /** All stored rows that the watchlist depends on. */
@@ -27,8 +27,8 @@ export interface SlowChange {
 }
 
 /**
- * Returns the changes of the watchlist from tick `from` on, by tick, then mint (rules G1 to G4, G6).
- * At each tick it computes every figure of every token from the whole history, in fractions.
+ * Returns the changes of the watchlist from tick `from` on, by tick, then mint (rules G1 to G4 and
+ * G6). At each tick it computes every figure of every token from the whole history, in fractions.
  *
  * With `onlyWhenDue` it computes only ticks at which the age of an event can change something,
  * which is about a hundred times faster.
@@ -37,8 +37,8 @@ export function slowWatchlist(
   stored: WatchlistInputs,
   { from, through, onlyWhenDue = false }: { from: number; through: number; onlyWhenDue?: boolean },
 ): SlowChange[] {
-  const byMint = new Map<string, CountedEvent[]>()
-  for (const event of countedEvents(stored)) {
+  const byMint = new Map<string, ServedEvent[]>()
+  for (const event of servedEvents(stored)) {
     const known = byMint.get(event.mint) ?? []
     known.push(event)
     byMint.set(event.mint, known)
@@ -52,7 +52,7 @@ export function slowWatchlist(
 function changesOf(
   stored: WatchlistInputs,
   mint: string,
-  events: readonly CountedEvent[],
+  events: readonly ServedEvent[],
   range: { from: number; through: number; onlyWhenDue: boolean },
 ): SlowChange[] {
   const changes: SlowChange[] = []

@@ -14,8 +14,8 @@ export interface TokenHistory {
 }
 
 /**
- * Books a history and follows the token's listings. They can change only at ticks after swaps, and 24
- * hours after the last one.
+ * Books a history and follows the token's listings. They can change only at ticks after swaps, and
+ * 24 hours after the last one.
  */
 export function replayHistory(book: TokenBook, events: readonly TimedEvent[], at: number): void {
   let next = 0

@@ -3,8 +3,8 @@ import { type Fraction, fraction } from '../domain/fraction.ts'
 import type { ExactToken, MomentumOf } from './watched-token.ts'
 
 /**
- * A field that a condition can use. `read` returns its value for a listed token at a tick: the exact
- * figure, of which `GET /me/watchlists/trending` serves the nearest double; null while unknown.
+ * A field that a condition can use. `read` returns its value for a listed token at a tick; null
+ * while unknown. Figures are exact; `GET /me/watchlists/trending` serves the nearest double.
  */
 export type StrategyField =
   | {

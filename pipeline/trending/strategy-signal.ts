@@ -47,7 +47,8 @@ export class SignalDetector {
    * of which all conditions hold and that has not fired.
    *
    * Marks nothing as fired: call `add` once the signals are stored. A token that was not
-   * computed since the previous tick is checked only with strategies that can come to hold by time alone.
+   * computed since the previous tick is checked only with strategies that can come to hold by time
+   * alone.
    */
   detect(
     strategies: readonly Strategy[],

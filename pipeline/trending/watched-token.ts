@@ -8,8 +8,8 @@ export interface Momentum<N = number> {
   /** Market cap in USD, number of holders, or volume and liquidity in SOL; null while unknown. */
   readonly value: N | null
   /**
-   * Percent since then; 0 without an hour of history, 100 from zero to more. While the figure of now
-   * or of then is unknown it is null for market caps, else 0.
+   * Percent since then: 0 without an hour of history, 100 from zero to more. While the figure of
+   * now or of then is unknown, it is null for market caps, else 0.
    */
   readonly changePct: N | null
   /** `up` above +5%, `down` below -5%, else `flat`. */
@@ -79,7 +79,7 @@ interface TokenFigures<N> {
   readonly nearEvict: boolean
 }
 
-/** A token with exact figures, as of the tick `at`. Thresholds are compared with these (rule G6). */
+/** A token with exact figures as of tick `at`. Thresholds are compared with these (rule G6). */
 export type ExactToken = TokenFigures<Fraction>
 
 /**

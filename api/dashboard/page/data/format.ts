@@ -83,8 +83,8 @@ export function formatPercent(percent: number | null): FormattedNumber {
 }
 
 /**
- * Formats a change in percent with its sign: `+5.3%`. A change that rounds to 0 has none; an unknown
- * one is a dash.
+ * Formats a change in percent with its sign: `+5.3%`. A change that rounds to 0 has none. An
+ * unknown change is a dash.
  */
 export function formatChange(percent: number | null): string {
   if (percent === null) return UNKNOWN_NUMBER.text
