@@ -259,12 +259,12 @@ test.serial('a limit of 1 to 100, 25 by default; anything else is refused (rule 
 })
 
 test.serial('only wallets with active Pro see signals (rule D3)', async (t) => {
-  const asked = async (token?: string) => {
+  const refusal = async (token?: string) => {
     const { status, body } = await ask(api, '/me/signals/filter', token)
     return [status, body.code]
   }
-  t.deepEqual(await asked(other), [403, 'pro_required'])
-  t.deepEqual(await asked(), [401, 'unauthorized'])
+  t.deepEqual(await refusal(other), [403, 'pro_required'])
+  t.deepEqual(await refusal(), [401, 'unauthorized'])
 })
 
 test.serial('an analyst sees signals by alias', async (t) => {

@@ -115,7 +115,7 @@ const BAD: readonly [string, string, readonly string[]][] = [
 ]
 
 for (const [what, text, lines] of BAD)
-  test(`a file is refused with every fault and its place: ${what}`, (t) => {
+  test(`a file is refused with every fault and its position: ${what}`, (t) => {
     const count = lines.length === 1 ? '1 fault' : `${lines.length} faults`
     t.is(
       refusal(text),
