@@ -204,14 +204,16 @@ const payCredits = (payer: Payer, amount: bigint) =>
   payer.pay(simulator.paymentAddresses.credits, amount)
 const payPro = (payer: Payer, amount: bigint) => payer.pay(simulator.paymentAddresses.pro, amount)
 
-for (const { title, run } of PAYMENT_PATHS) {
-  test.serial(`paid by: ${title} (E5)`, async (t) => {
-    const { customer, arrived } = await run(stage)
-    simulator.advance(FINALITY)
-    const credits = arrived.reduce((sum, amount) => sum + Number(amount / 1000n), 0)
-    t.deepEqual(await check(customer), { credited: credits, balance_credits: credits })
-    t.deepEqual(await check(customer), { credited: 0, balance_credits: credits })
-  })
+for (const version of ['legacy', 1] as const) {
+  for (const { title, run } of PAYMENT_PATHS) {
+    test.serial(`paid by: ${title}, in version ${version} (E5)`, async (t) => {
+      const { customer, arrived } = await run({ ...stage, version })
+      simulator.advance(FINALITY)
+      const credits = arrived.reduce((sum, amount) => sum + Number(amount / 1000n), 0)
+      t.deepEqual(await check(customer), { credited: credits, balance_credits: credits })
+      t.deepEqual(await check(customer), { credited: 0, balance_credits: credits })
+    })
+  }
 }
 
 test.serial(

@@ -5,6 +5,7 @@ import type { Ledger } from '../../api/credits/ledger.ts'
 import type { EventLog } from '../../pipeline/log/log.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import type { Backfills } from '../../pipeline/workers/backfill/backfills.ts'
+import type { ProgramNames } from '../service/program-labels.ts'
 import type { Caller } from './caller.ts'
 
 /**
@@ -25,6 +26,8 @@ export interface OperatorParts {
   readonly solPriceMaxAgeSeconds: number
   /** `PRIVACY_SALT` (rule I2). */
   readonly salt: string | null
+  /** The names of programs in force: of the service, or of `PROGRAM_LABELS_FILE`. */
+  readonly names: ProgramNames
   /** Opens backfills at the first call; rejects with `bad_config` without an RPC server. */
   readonly backfills: () => Promise<Backfills>
   /** Aborted when the caller disconnects or the process stops. */

@@ -46,7 +46,7 @@ interface RedecodeDocument {
  * stopped; it may be repeated.
  */
 export async function redecodeWallets(
-  parts: Pick<OperatorParts, 'store' | 'log' | 'solPriceMaxAgeSeconds' | 'stop'>,
+  parts: Pick<OperatorParts, 'store' | 'log' | 'names' | 'solPriceMaxAgeSeconds' | 'stop'>,
   wallets: readonly number[],
   report: Report,
   { rowsPerPage }: { readonly rowsPerPage?: number } = {},
@@ -58,7 +58,7 @@ export async function redecodeWallets(
   const touched = new Set<number>()
   const { transactions, passedBy, changed, events, undecoded } = await redecode({
     store,
-    decoder: createDecoder(tracked),
+    decoder: createDecoder(tracked, parts.names.programs),
     only: isOne ? { wallet, address: tracked.addressOf(wallet) } : null,
     priceMaxAgeSeconds,
     ...(rowsPerPage && { rowsPerPage }),

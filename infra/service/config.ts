@@ -44,6 +44,8 @@ export interface ServiceConfig {
   readonly readerUrl: URL | null
   readonly meter: { readonly kind: 'memory' } | { readonly kind: 'redis'; readonly url: URL }
   readonly solPricesFile: string | null
+  /** `PROGRAM_LABELS_FILE` (rule B11a); null: the labels that ship. */
+  readonly labelsFile: string | null
   /** `STRATEGIES_FILE`, by default the file that ships with the program (rule G5). */
   readonly strategiesFile: string
   /** `YELLOWSTONE_ENDPOINT` and its token, for a process that does not ingest; null when unset. */
@@ -99,6 +101,7 @@ export type DataConfig = Pick<
   | 'privacySalt'
   | 'billing'
   | 'rpcUrl'
+  | 'labelsFile'
   | 'confirmAboveCredits'
 >
 
@@ -113,6 +116,7 @@ const dataEnv = {
   KAFKA_SASL: pipelineEnv.KAFKA_SASL,
   DATA_DIR: pipelineEnv.DATA_DIR,
   PRIVACY_SALT: pipelineEnv.PRIVACY_SALT,
+  PROGRAM_LABELS_FILE: pipelineEnv.PROGRAM_LABELS_FILE,
   SOLANA_RPC_URL: pipelineEnv.SOLANA_RPC_URL,
   SOL_PRICE_MAX_AGE_SECONDS: pipelineEnv.SOL_PRICE_MAX_AGE_SECONDS,
   LOG_LEVEL: pipelineEnv.LOG_LEVEL,
@@ -146,6 +150,7 @@ function dataOf(values: EnvOf<typeof dataEnv>): DataConfig {
     confirmAboveCredits: values.OPERATOR_CONFIRM_CREDITS,
     logLevel: values.LOG_LEVEL,
     rpcUrl: values.SOLANA_RPC_URL ?? null,
+    labelsFile: values.PROGRAM_LABELS_FILE ?? null,
     solPriceMaxAgeSeconds: values.SOL_PRICE_MAX_AGE_SECONDS,
   }
 }

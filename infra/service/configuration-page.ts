@@ -61,6 +61,11 @@ const ENTRIES: Readonly<Record<keyof ServiceEnv, Entry>> = {
     text: 'CSV `unix_seconds,usd` with the history of that price, for the roles `ingest` and `workers`. Swaps without a price are valued by it.',
     unset: 'none',
   },
+  PROGRAM_LABELS_FILE: {
+    group: 'source',
+    text: 'CSV `name,program_id` with names of programs whose entry points are not known ([rule B11a](rules.md#b11a-labels)), for the role `ingest` and for operator commands. Replaces the table that ships. Read again on SIGHUP.',
+    unset: '[the one that ships](../pipeline/decode/labels.csv)',
+  },
   STRATEGIES_FILE: {
     group: 'source',
     text: 'Filter strategies over the watchlist, for the role `workers` ([how to write one](../pipeline/trending/strategies.md)). Read again on SIGHUP.',
@@ -247,8 +252,8 @@ The service reads these environment variables at its start. Bad values, and file
 read, stop the start with one message that names each of them and what was expected. An empty value
 counts as unset. This page is generated from the schema that parses them (\`npm run docs\`).
 
-On SIGHUP a process reads \`WALLETS_FILE\`, \`STRATEGIES_FILE\` and \`JWT_KEYS_FILE\` again. A bad file is
-logged, and the former content stays in force.
+On SIGHUP a process reads \`WALLETS_FILE\`, \`PROGRAM_LABELS_FILE\`, \`STRATEGIES_FILE\` and
+\`JWT_KEYS_FILE\` again. A bad file is logged, and the former content stays in force.
 
 A secret may come from a file: \`KEY_FILE\` names a file whose text is the value of \`KEY\`, for
 ${SECRET_KEYS.map((key) => `\`${key}\``)

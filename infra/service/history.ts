@@ -7,6 +7,7 @@ import { type Backfills, createBackfills } from '../../pipeline/workers/backfill
 import { checkWallets, trackWallets } from '../../pipeline/workers/ingest/track-wallets.ts'
 import type { ServiceContext } from './context.ts'
 import type { ServicePart } from './open-parts.ts'
+import type { ProgramNames } from './program-labels.ts'
 import type { Source, WalletList } from './source.ts'
 import type { Stores } from './stores.ts'
 
@@ -25,6 +26,7 @@ export function openHistory(
   { config, logger, ingestMetrics, fail }: ServiceContext,
   { store, log }: Pick<Stores, 'store' | 'log'>,
   source: Source,
+  { programs }: Pick<ProgramNames, 'programs'>,
 ): TrackedHistory {
   const backfills = createBackfills({
     store,
@@ -32,6 +34,7 @@ export function openHistory(
     logger,
     logIsDurable: config.log.kind === 'kafka',
     rpcUrl: source.rpcUrl,
+    programs,
     metrics: ingestMetrics,
     priceMaxAgeSeconds: config.solPriceMaxAgeSeconds,
   })

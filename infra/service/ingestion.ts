@@ -8,6 +8,7 @@ import type { ServiceContext } from './context.ts'
 import type { TrackedHistory } from './history.ts'
 import type { ServicePart } from './open-parts.ts'
 import type { PaymentWatch } from './payments.ts'
+import type { ProgramNames } from './program-labels.ts'
 import { type Reload, reloadFile } from './reload.ts'
 import type { Stores } from './stores.ts'
 
@@ -30,13 +31,14 @@ export async function startIngestion(
   { store, log }: Pick<Stores, 'store' | 'log'>,
   parts: {
     readonly history: TrackedHistory
+    readonly names: Pick<ProgramNames, 'programs'>
     readonly payments: PaymentWatch | null
     readonly solPrices: readonly SolPrice[]
     readonly pricesStored: Promise<void> | undefined
   },
 ): Promise<Ingestion> {
   const { config, logger, registry, ingestMetrics, onStage, fail } = context
-  const { history, payments, solPrices, pricesStored } = parts
+  const { history, names, payments, solPrices, pricesStored } = parts
   const { source, backfills, autoBackfill } = history
   const ingest = await startIngest({
     config: {
@@ -47,6 +49,7 @@ export async function startIngestion(
       priceMaxAgeSeconds: config.solPriceMaxAgeSeconds,
     },
     wallets: createWallets(source.wallets.addresses),
+    programs: names.programs,
     log,
     checkpoint: () => (config.log.kind === 'kafka' ? log.checkpoint() : readStorageMarker(store)),
     poolPrices: () => readPoolPrices(store, POOL_PRICES),

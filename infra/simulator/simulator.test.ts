@@ -371,7 +371,7 @@ const COMMITTED = { commitment: 'confirmed' }
 const BLOCK = {
   ...COMMITTED,
   transactionDetails: 'signatures',
-  maxSupportedTransactionVersion: 0,
+  maxSupportedTransactionVersion: 1,
   rewards: false,
 }
 

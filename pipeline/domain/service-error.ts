@@ -3,6 +3,7 @@ export type ServiceErrorCode =
   | 'bad_config'
   | 'bad_wallets_file'
   | 'bad_strategies_file'
+  | 'bad_labels_file'
   | 'schema_changed'
   | 'unreachable'
   | 'unavailable'

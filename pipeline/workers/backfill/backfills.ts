@@ -1,3 +1,4 @@
+import { type ProgramRegistry, REGISTRY } from '../../decode/registry.ts'
 import type { Address } from '../../domain/address.ts'
 import type { HistoryRange } from '../../domain/history.ts'
 import { ServiceError } from '../../domain/service-error.ts'
@@ -32,6 +33,8 @@ export interface BackfillsOptions {
   readonly hasFold?: boolean
   /** `SOLANA_RPC_URL`. */
   readonly rpcUrl: string
+  /** Programs and labels for the decoder; by default those that ship. */
+  readonly programs?: ProgramRegistry
   readonly priceMaxAgeSeconds: number
   readonly metrics: IngestMetrics
   readonly logger: Logger
@@ -120,6 +123,7 @@ export function createBackfills(options: BackfillsOptions): Backfills {
       options.logIsDurable ? Promise.resolve() : options.log.settled('fold', stop),
     places: createTransactionIndexes(rpc),
     decimals: createMintDecimals(rpc),
+    programs: options.programs ?? REGISTRY,
     priceMaxAgeSeconds: options.priceMaxAgeSeconds,
   }
   return {

@@ -1,4 +1,5 @@
 import { createDecoder, type Decoder } from '../../decode/decoder.ts'
+import type { ProgramRegistry } from '../../decode/registry.ts'
 import { type Address, addressFromBytes } from '../../domain/address.ts'
 import type { WalletRecord } from '../../domain/slot.ts'
 import type { Transaction } from '../../domain/transaction.ts'
@@ -17,6 +18,8 @@ export interface FetchDeps {
   readonly rpc: Pick<HistoryRpc, 'getTransaction'>
   readonly places: TransactionIndexes
   readonly decimals: MintDecimals
+  /** Programs and labels for the decoder. */
+  readonly programs: ProgramRegistry
   readonly metrics: IngestMetrics
   readonly logger: Logger
 }
@@ -43,15 +46,19 @@ const MISSING_TRIES = 3
 const MISSING_PAUSE_MS = 500
 
 /** Creates a decoder for one wallet under its number. Other wallets have separate backfills. */
-export function createWalletDecoder(wallet: number, address: Address): WalletDecoder {
+export function createWalletDecoder(
+  wallet: number,
+  address: Address,
+  programs: ProgramRegistry,
+): WalletDecoder {
   const alone = createWallets([address])
-  const decoder = createDecoder({
+  const numbered = {
     size: wallet,
     numberOf: (text: string) => (alone.numberOf(text) === undefined ? undefined : wallet),
     numberOfKey: (key: Uint8Array) => (alone.numberOfKey(key) === undefined ? undefined : wallet),
     addressOf: () => address,
-  })
-  return { wallet, address, decoder }
+  }
+  return { wallet, address, decoder: createDecoder(numbered, programs) }
 }
 
 /**
