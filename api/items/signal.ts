@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { aliasOf } from '../../pipeline/domain/alias.ts'
 import { LAMPORTS_PER_SOL, nearestNumber } from '../../pipeline/domain/amount.ts'
+import { divideFractions, nearestTo, parseFraction } from '../../pipeline/domain/fraction.ts'
 import type { StoredSignal } from '../../pipeline/store/tables/signals.ts'
 import { componentSchema } from './component-schema.ts'
 import { alias, count, mint, sol, time } from './fields.ts'
@@ -49,6 +50,8 @@ export type SignalItem = z.infer<typeof SignalItem>
 /** A stored signal with the newest market cap that is known of its token. */
 export interface SignalRow extends StoredSignal {
   readonly current_mcap: number | null
+  /** `current_mcap` as a fraction (`parseFraction`); '' if unknown, and in rows of old versions. */
+  readonly exact_mcap: string
 }
 
 /** Renders a signal; fields in the order of rule G5. */
@@ -66,10 +69,7 @@ export function signalItem(row: SignalRow): SignalItem {
     wallets: row.wallets.map(aliasOf),
     trigger_mcap,
     current_mcap,
-    multiple:
-      trigger_mcap === null || current_mcap === null || trigger_mcap === 0
-        ? null
-        : current_mcap / trigger_mcap,
+    multiple: multipleOf(row),
     sol_held: solOf(row.held_lamports),
     buy_volume: solOf(row.buy_lamports),
     sell_volume: solOf(row.sell_lamports),
@@ -81,6 +81,16 @@ export function signalItem(row: SignalRow): SignalItem {
       value: JSON.parse(value) as string | number | boolean,
     })),
   }
+}
+
+/** The multiple of the exact market caps (rule G6), of doubles in rows of old versions. */
+function multipleOf(row: SignalRow): number | null {
+  const { trigger_mcap, current_mcap } = row
+  if (trigger_mcap === null || current_mcap === null || trigger_mcap === 0) return null
+  const trigger = parseFraction(row.exact_trigger_mcap)
+  const current = parseFraction(row.exact_mcap)
+  if (trigger === null || current === null) return current_mcap / trigger_mcap
+  return nearestTo(divideFractions(current, trigger))
 }
 
 function solOf(lamports: string): number {

@@ -10,10 +10,17 @@ const changePct = z.number().meta({
   description:
     'Change in percent since one hour ago; 0 without an hour of history or while unknown; 100 if the value rose from 0',
 })
-const momentum = (value: z.ZodType<number | null>, description: string) =>
-  z
-    .strictObject({ value: value.describe(description), change_pct: changePct, trend })
-    .meta({ description })
+const mcapChangePct = z
+  .number()
+  .nullable()
+  .describe(
+    'Change in percent since one hour ago; 0 without an hour of history; 100 if the value rose from 0; null while the market cap of now or of one hour ago is unknown',
+  )
+const momentum = <Change extends z.ZodType<number | null>>(
+  value: z.ZodType<number | null>,
+  description: string,
+  change_pct: Change,
+) => z.strictObject({ value: value.describe(description), change_pct, trend }).meta({ description })
 const mcap = z.number().min(0).nullable()
 
 /** A token of the trending watchlist (contract 2.7, rules G1 to G4). */
@@ -46,12 +53,13 @@ export const WatchlistItem = z
     sell_volume: sol.describe('SOL of sells in the last hour'),
     momentum: z
       .strictObject({
-        mcap: momentum(mcap, 'Market cap in USD'),
-        holders: momentum(count, 'Tracked wallets that hold the token'),
-        volume1h: momentum(sol, 'SOL traded in the last hour'),
+        mcap: momentum(mcap, 'Market cap in USD', mcapChangePct),
+        holders: momentum(count, 'Tracked wallets that hold the token', changePct),
+        volume1h: momentum(sol, 'SOL traded in the last hour', changePct),
         liquidity: momentum(
           sol.nullable(),
           'Twice the SOL in the pool of the last swap; null while unknown',
+          changePct,
         ),
       })
       .meta({ description: 'Figures with their change since one hour ago' }),
@@ -61,7 +69,7 @@ export const WatchlistItem = z
     }),
     near_evict: z.boolean().meta({
       description:
-        'Only one wallet holds the token, or its last tracked trade was more than 9/10 of 24 hours ago',
+        'Only one wallet holds the token, or its last tracked trade was 9/10 of 24 hours ago or more',
     }),
   })
   .meta({ id: 'WatchlistItem', description: 'A token of the trending watchlist.' })

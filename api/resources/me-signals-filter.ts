@@ -26,7 +26,7 @@ export function meSignalsFilter({
       tag: 'Pro',
       summary: 'Signals of the filter strategies',
       description:
-        'A strategy is a name and conditions on fields of the trending watchlist. It fires once for each stay of a token on the list, when all its conditions first hold. Figures are of that moment, except `current_mcap` and `multiple`. Requires active Pro.',
+        'A strategy is a name and conditions on fields of the trending watchlist. It fires once for each listing of a token, when all its conditions first hold. Figures are of that moment, except `current_mcap` and `multiple`. Requires active Pro.',
       problems: ['unavailable'],
       example: { items: [EXAMPLE_SIGNAL] },
     },

@@ -13,8 +13,14 @@ const TrendingAnswer = componentSchema('TrendingAnswer', 'The trending watchlist
  * `GET /me/watchlists/trending`: the tokens on the trending watchlist, as of the newest tick
  * (contract 4.4, rules of section G).
  */
-export function meWatchlistsTrending({ store }: { readonly store: Store }) {
-  const read = createWatchlistReader(store)
+export function meWatchlistsTrending({
+  store,
+  now,
+}: {
+  readonly store: Store
+  readonly now: () => number
+}) {
+  const read = createWatchlistReader(store, now)
   return dashboardResource({
     path: '/me/watchlists/trending',
     needsPro: true,
