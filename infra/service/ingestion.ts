@@ -8,6 +8,7 @@ import type { ServiceContext } from './context.ts'
 import type { TrackedHistory } from './history.ts'
 import type { ServicePart } from './open-parts.ts'
 import type { PaymentWatch } from './payments.ts'
+import type { ProgramNames } from './program-labels.ts'
 import { type Reload, reloadFile } from './reload.ts'
 import type { Stores } from './stores.ts'
 
@@ -30,30 +31,24 @@ export async function startIngestion(
   { store, log }: Pick<Stores, 'store' | 'log'>,
   parts: {
     readonly history: TrackedHistory
+    readonly names: Pick<ProgramNames, 'programs'>
     readonly payments: PaymentWatch | null
     readonly solPrices: readonly SolPrice[]
     readonly pricesStored: Promise<void> | undefined
   },
 ): Promise<Ingestion> {
-  const { config, logger, registry, ingestMetrics, onStage, fail } = context
-  const { history, payments, solPrices, pricesStored } = parts
+  const { config, ingestMetrics, fail } = context
+  const { history, names, payments, solPrices, pricesStored } = parts
   const { source, backfills, autoBackfill } = history
   const ingest = await startIngest({
-    config: {
-      endpoint: source.endpoint,
-      xToken: source.xToken,
-      rpcUrl: source.rpcUrl,
-      pricePool: source.pricePool,
-      priceMaxAgeSeconds: config.solPriceMaxAgeSeconds,
-    },
+    ...context,
+    config: { ...source, priceMaxAgeSeconds: config.solPriceMaxAgeSeconds },
     wallets: createWallets(source.wallets.addresses),
+    programs: names.programs,
     log,
-    checkpoint: () => readResumePoint({ log, store, logger }),
+    checkpoint: () => readResumePoint({ ...context, log, store }),
     poolPrices: () => readPoolPrices(store, POOL_PRICES),
     prices: solPrices,
-    logger,
-    registry,
-    onStage,
     metrics: ingestMetrics,
     deposits: payments?.deposits ?? null,
   })
@@ -78,7 +73,7 @@ export async function startIngestion(
 
 function requireSealed(ingest: Pick<Ingest, 'status'>): void {
   if (ingest.status() !== null) return
-  throw new ServiceError('unavailable', 'no slot sealed since the start', { retriable: true })
+  throw new ServiceError('unavailable', 'no slot sealed since the start')
 }
 
 function reloadWallets(

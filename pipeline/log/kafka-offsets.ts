@@ -1,21 +1,15 @@
-import type { Admin, KafkaClient } from './kafka-client.ts'
+import { type Admin, type KafkaClient, withAdmin } from './kafka-client.ts'
 import { readTopicId } from './kafka-topic-id.ts'
 import type { LogExtent } from './log.ts'
 
 /** Returns the id of a topic and the offsets that it has. Rejects when no broker answers. */
 export async function readExtent(kafka: KafkaClient, topic: string): Promise<LogExtent> {
   const id = await readTopicId(kafka, topic)
-  const admin = kafka.admin()
-  try {
-    await admin.connect()
-    const offsets = await admin.fetchTopicOffsets(topic)
-    const partitions = offsets.map(
-      ({ partition, low, high }) => [partition, { low: BigInt(low), end: BigInt(high) }] as const,
-    )
-    return { id, partitions: new Map(partitions) }
-  } finally {
-    await admin.disconnect()
-  }
+  const offsets = await withAdmin(kafka, (admin) => admin.fetchTopicOffsets(topic))
+  const partitions = offsets.map(
+    ({ partition, low, high }) => [partition, { low: BigInt(low), end: BigInt(high) }] as const,
+  )
+  return { id, partitions: new Map(partitions) }
 }
 
 /** Returns the next offset of each partition of a topic. */

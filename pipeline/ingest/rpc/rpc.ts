@@ -42,7 +42,7 @@ export function createRpc(options: RpcOptions): SolanaRpc & HistoryRpc & Account
       // A server that responds with Retry-After is reachable.
       if (outcome.kind !== 'failed' || outcome.retryAfterMs !== null) return
       const message = `SOLANA_RPC_URL: the server cannot be reached: ${outcome.message}`
-      throw new ServiceError('unreachable', message, { retriable: true })
+      throw new ServiceError('unreachable', message)
     },
     async getSlot() {
       return readInteger(await call('getSlot', [{ commitment: 'confirmed' }]), 'getSlot')

@@ -10,29 +10,6 @@ import { readTrackedWallets } from '../../store/tables/tracked-wallets.ts'
 import type { Backfills } from './backfills.ts'
 import { mapConcurrently } from './map-concurrently.ts'
 
-/** Backfills that start automatically: for holes in the log, and for added wallets. Crash safe. */
-export interface AutoBackfill {
-  /**
-   * Stores a backfill job of the whole history for each of these wallets. Call it before they are
-   * tracked. The jobs start with `follow`, or at the next start of the process.
-   */
-  onAdded(wallets: readonly number[]): Promise<void>
-  /**
-   * Call it once the log has slot `newest`. It starts the open backfills, and from then on those
-   * that the fold worker opens for holes, in whatever process it runs. The coverage of wallets that
-   * have none begins at `newest`. Wallets added before the process started are subscribed from its
-   * first slot.
-   */
-  begin(newest: { readonly slot: number; readonly blockTime: number }): Promise<void>
-  /**
-   * Starts the backfills of wallets that joined a running subscription, 32 slots after the slot
-   * that `newest` returns now. By then the server has applied the changed subscription.
-   */
-  follow(newest: () => { readonly slot: number } | null): Promise<void>
-  /** Stops running backfills. They resume at the next start. */
-  close(): Promise<void>
-}
-
 /** Dependencies of automatic backfills. */
 export interface AutoBackfillDeps {
   readonly store: Store
@@ -51,19 +28,8 @@ const RETRY_MS = 30_000
 const JOIN_SLOTS = 32
 const JOIN_POLL_MS = 100
 
-/** Creates automatic backfills; they start with `begin`. */
-export function createAutoBackfill(deps: AutoBackfillDeps): AutoBackfill {
-  const starter = new BackfillStarter(deps)
-  // Callers pass these on as callbacks, so they must not need `this`.
-  return {
-    onAdded: (wallets) => starter.onAdded(wallets),
-    begin: (newest) => starter.begin(newest),
-    follow: (newest) => starter.follow(newest),
-    close: () => starter.close(),
-  }
-}
-
-class BackfillStarter {
+/** Backfills that start automatically: for holes in the log, and for added wallets. Crash safe. */
+export class AutoBackfill {
   readonly #deps: AutoBackfillDeps
   readonly #stopping = new AbortController()
   /** Added wallets that the stream may not be subscribed to yet. */
@@ -79,7 +45,11 @@ class BackfillStarter {
     setMaxListeners(0, this.#stopping.signal)
   }
 
-  async onAdded(wallets: readonly number[]): Promise<void> {
+  /**
+   * Stores a backfill job of the whole history for each of these wallets. Call it before they are
+   * tracked. The jobs start with `follow`, or at the next start of the process.
+   */
+  readonly onAdded = async (wallets: readonly number[]): Promise<void> => {
     const range = { fromSlot: null, toSlot: null }
     if (this.#hasBegun) for (const wallet of wallets) this.#joining.add(wallet)
     await this.#deps.backfills.jobs.save(
@@ -87,6 +57,12 @@ class BackfillStarter {
     )
   }
 
+  /**
+   * Call it once the log has slot `newest`. It starts the open backfills, and from then on those
+   * that the fold worker opens for holes, in whatever process it runs. The coverage of wallets that
+   * have none begins at `newest`. Wallets added before the process started are subscribed from its
+   * first slot.
+   */
   async begin(newest: { readonly slot: number; readonly blockTime: number }): Promise<void> {
     const { jobs, coverage, untilDurable } = this.#deps.backfills
     try {
@@ -104,6 +80,10 @@ class BackfillStarter {
     this.#start()
   }
 
+  /**
+   * Starts the backfills of wallets that joined a running subscription, 32 slots after the slot
+   * that `newest` returns now. By then the server has applied the changed subscription.
+   */
   async follow(newest: () => { readonly slot: number } | null): Promise<void> {
     const joined = [...this.#joining]
     const from = newest()?.slot ?? 0
@@ -115,6 +95,7 @@ class BackfillStarter {
     this.#start()
   }
 
+  /** Stops running backfills. They resume at the next start. */
   async close(): Promise<void> {
     clearTimeout(this.#next)
     this.#stopping.abort()
