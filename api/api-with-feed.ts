@@ -1,6 +1,5 @@
 import type { Perturb } from '../pipeline/domain/perturbation.ts'
 import type { Logger } from '../pipeline/runtime/logger.ts'
-import type { OnStage } from '../pipeline/runtime/slot-stage.ts'
 import { type Api, type ApiDeps, createApi } from './api.ts'
 import { type AccountChannel, createMemoryChannel } from './channel/account-channel.ts'
 import { createRedisChannel } from './channel/redis.ts'
@@ -14,8 +13,6 @@ export interface ApiWithFeedDeps extends Omit<ApiDeps, 'feed' | 'channel'> {
   /** Redis over which API processes exchange account events; null: there is one process. */
   readonly redisUrl: URL | null
   readonly perturb: Perturb | null
-  /** Called when the feed has merged or written a slot. */
-  readonly onStage?: OnStage | undefined
 }
 
 /**

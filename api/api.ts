@@ -3,6 +3,7 @@ import { ServiceError } from '../pipeline/domain/service-error.ts'
 import type { EventLog } from '../pipeline/log/log.ts'
 import type { Logger } from '../pipeline/runtime/logger.ts'
 import { createReadiness, type Readiness } from '../pipeline/runtime/readiness.ts'
+import type { OnStage } from '../pipeline/runtime/slot-stage.ts'
 import type { Registry } from '../pipeline/runtime/telemetry.ts'
 import type { Store } from '../pipeline/store/store.ts'
 import { createTimelyStore } from '../pipeline/store/timely-store.ts'
@@ -52,6 +53,8 @@ export interface ApiDeps {
   readonly registry: Registry
   /** Readiness checks of this process, to which the API adds its own; default: a new set. */
   readonly readiness?: Readiness
+  /** Called when a slot is `stored`, `merged` and `written`. */
+  readonly onStage?: OnStage | undefined
   readonly now?: () => number
   /** Options of the dashboard's test wallet; only with the simulator. */
   readonly testWallet?: TestWalletOptions | null
@@ -80,7 +83,7 @@ export function createApi(deps: ApiDeps): Api {
   const { config, log, feed, credits, redis, logger, readMs = 10_000, now = Date.now } = deps
   const { channel = createMemoryChannel(), readiness = createReadiness() } = deps
   const store = createTimelyStore(deps.store, readMs)
-  const position = followStorage({ store, logger })
+  const position = followStorage({ store, logger, onStage: deps.onStage })
   const metrics = createApiMetrics(deps.registry)
   const server = createHttpServer(connectionLimits(config, metrics))
   readiness.add(readinessChecks(deps, store, position))

@@ -1,6 +1,7 @@
 import { ServiceError } from '../pipeline/domain/service-error.ts'
 import type { Logger } from '../pipeline/runtime/logger.ts'
 import { pause } from '../pipeline/runtime/pause.ts'
+import type { OnStage } from '../pipeline/runtime/slot-stage.ts'
 import type { Store } from '../pipeline/store/store.ts'
 import { readStoragePosition } from '../pipeline/store/tables/progress.ts'
 
@@ -37,7 +38,12 @@ export type PrepareMove = (next: StoredSlot) => Promise<() => void>
 
 /** Polls the storage position, `everyMs` after each response. */
 export function followStorage(
-  deps: { readonly store: Store; readonly logger: Logger },
+  deps: {
+    readonly store: Store
+    readonly logger: Logger
+    /** Called when a slot is `stored`. */
+    readonly onStage?: OnStage | undefined
+  },
   everyMs = 200,
 ): StoragePosition {
   const { store, logger } = deps
@@ -59,6 +65,7 @@ export function followStorage(
     const next = { slot, blockTime: row.block_time }
     const prepared = await Promise.allSettled(preparations.map((prepare) => prepare(next)))
     stored = next
+    deps.onStage?.('stored', slot)
     for (const one of prepared) if (one.status === 'fulfilled') one.value()
   }
 

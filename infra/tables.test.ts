@@ -59,8 +59,5 @@ test('each table has a ClickHouse user of a role that reads it, and one that wri
     sorted(tables.map(({ name }) => name).filter((name) => !names.includes(name)))
   t.deepEqual(granted('SELECT'), without('operator_actions'))
   // Operator commands write these as the owner of the tables.
-  t.deepEqual(
-    granted('INSERT'),
-    without('operator_actions', 'redecoded_wallets', 'schema_migrations'),
-  )
+  t.deepEqual(granted('INSERT'), without('operator_actions', 'schema_migrations'))
 })

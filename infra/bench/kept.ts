@@ -3,6 +3,7 @@ import type { KeptTransaction } from '../../pipeline/domain/event.ts'
 import type { Transaction } from '../../pipeline/domain/transaction.ts'
 import { createWallets } from '../../pipeline/domain/wallets.ts'
 import type { createMintDecimals } from '../../pipeline/ingest/rpc/mint-decimals.ts'
+import { createRefusals } from '../../pipeline/ingest/rpc/refusals.ts'
 import { createRpc } from '../../pipeline/ingest/rpc/rpc.ts'
 import { selectTracked } from '../../pipeline/ingest/select-tracked.ts'
 import { createIngestMetrics } from '../../pipeline/ingest/telemetry.ts'
@@ -50,7 +51,9 @@ async function keptOf(txs: readonly Transaction[], wallets: ReturnType<typeof cr
   const decimals = { of: () => 6, load: async () => {} } satisfies ReturnType<
     typeof createMintDecimals
   >
-  const deps = { decimals, logger: createLogger('silent'), stop: new AbortController().signal }
+  const logger = createLogger('silent')
+  const refusals = createRefusals(0, { logger, metrics: createIngestMetrics(createRegistry()) })
+  const deps = { decimals, logger, refusals, stop: new AbortController().signal }
   const kept: { tx: Transaction; record: KeptTransaction }[] = []
   for (const [at, original] of txs.entries()) {
     // The index replaces the slot, which is unknown for some recorded transactions.

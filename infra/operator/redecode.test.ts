@@ -6,6 +6,7 @@ import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import type { DecodedRecord, SlotRecords } from '../../pipeline/domain/slot.ts'
 import { createWallets, type Wallets } from '../../pipeline/domain/wallets.ts'
 import type { createMintDecimals } from '../../pipeline/ingest/rpc/mint-decimals.ts'
+import { createRefusals } from '../../pipeline/ingest/rpc/refusals.ts'
 import { createRpc } from '../../pipeline/ingest/rpc/rpc.ts'
 import { selectTracked } from '../../pipeline/ingest/select-tracked.ts'
 import { createIngestMetrics } from '../../pipeline/ingest/telemetry.ts'
@@ -66,7 +67,9 @@ async function recordsOf(decoder: Decoder): Promise<SlotRecords[]> {
   const never = { load: async () => {}, of: () => undefined } satisfies ReturnType<
     typeof createMintDecimals
   >
-  const deps = { decimals: never, logger, stop: new AbortController().signal }
+  const metrics = createIngestMetrics(createMetrics())
+  const refusals = createRefusals(0, { logger, metrics })
+  const deps = { decimals: never, logger, refusals, stop: new AbortController().signal }
   return Promise.all(
     chain.blocks.map(async ({ transactions, ...block }) => {
       const solPrice = { time: block.blockTime, usdE9: priceAt(block.blockTime) }

@@ -46,6 +46,8 @@ export interface DataConfig {
   /** `SOLANA_RPC_URL`, for a process that does not ingest; null when unset. */
   readonly rpcUrl: URL | null
   readonly solPriceMaxAgeSeconds: number
+  /** How long RPC may refuse a needed block or mint, in milliseconds. */
+  readonly refusalMs: number
   /** `PRIVACY_SALT`: the key that perturbs served figures (rule I2); null: they are exact. */
   readonly privacySalt: string | null
   /** Payment addresses and prices. */
@@ -105,6 +107,7 @@ const dataEnv = {
   PRIVACY_SALT: pipelineEnv.PRIVACY_SALT,
   PROGRAM_LABELS_FILE: pipelineEnv.PROGRAM_LABELS_FILE,
   SOLANA_RPC_URL: pipelineEnv.SOLANA_RPC_URL,
+  RPC_REFUSAL_SECONDS: pipelineEnv.RPC_REFUSAL_SECONDS,
   SOL_PRICE_MAX_AGE_SECONDS: pipelineEnv.SOL_PRICE_MAX_AGE_SECONDS,
   LOG_LEVEL: pipelineEnv.LOG_LEVEL,
   REDIS_URL: apiEnv.REDIS_URL,
@@ -138,6 +141,7 @@ function dataOf(values: EnvOf<typeof dataEnv>): DataConfig {
     logLevel: values.LOG_LEVEL,
     rpcUrl: values.SOLANA_RPC_URL ?? null,
     labelsFile: values.PROGRAM_LABELS_FILE ?? null,
+    refusalMs: values.RPC_REFUSAL_SECONDS * 1000,
     solPriceMaxAgeSeconds: values.SOL_PRICE_MAX_AGE_SECONDS,
   }
 }

@@ -21,6 +21,8 @@ const SECTIONS = {
     WALLETS_FILE:
       'Tracked wallets, one base58 address per line, `#` begins a comment. The n-th is `W<n>` forever, so lines are only added at the end. Read again on SIGHUP. Required with `YELLOWSTONE_ENDPOINT`.',
     SOL_PRICE_POOL: 'Account of the Orca Whirlpool SOL/USDC pool that gives the price of SOL.',
+    RPC_REFUSAL_SECONDS:
+      'How long ingest waits for a block or mint that the RPC server refuses, before it goes on without ([what then](operating.md#when-rpc-refuses)).',
     SOL_PRICE_MAX_AGE_SECONDS: 'Oldest price of SOL that is used.',
     SOL_PRICES_FILE:
       'CSV `unix_seconds,usd` with the history of that price, for the roles `ingest` and `workers`. Swaps without a price are valued by it.',

@@ -1,7 +1,9 @@
+import type { Role } from '../../pipeline/config.ts'
 import { createIngestMetrics, type IngestMetrics } from '../../pipeline/ingest/telemetry.ts'
 import { createLogger, type Logger } from '../../pipeline/runtime/logger.ts'
 import { createReadiness, type Readiness } from '../../pipeline/runtime/readiness.ts'
-import type { OnStage } from '../../pipeline/runtime/slot-stage.ts'
+import type { OnStage, SlotStage } from '../../pipeline/runtime/slot-stage.ts'
+import { createStageWatch } from '../../pipeline/runtime/stage-watch.ts'
 import { createRegistry, type Registry } from '../../pipeline/runtime/telemetry.ts'
 import type { ServiceConfig } from './config.ts'
 
@@ -13,9 +15,16 @@ export interface ServiceContext {
   readonly readiness: Readiness
   /** Metrics of ingest, backfill and payments, which one registry can hold only once. */
   readonly ingestMetrics: IngestMetrics
-  readonly onStage: OnStage | undefined
+  readonly onStage: OnStage
   /** Ends the process: called with a bug, or with the fault of a log that cannot recover. */
   readonly fail: (error: unknown) => void
+}
+
+/** Stages of a slot that each role notes. */
+const STAGES: Readonly<Record<Role, readonly SlotStage[]>> = {
+  ingest: ['received', 'sealed', 'appended'],
+  workers: ['read', 'stored'],
+  api: ['stored', 'merged'],
 }
 
 /** Makes the context of one process. `failed` rejects with the first error given to `fail`. */
@@ -29,13 +38,19 @@ export function createContext(
     fail = reject
   })
   failed.catch(() => {}) // no unhandled rejection before the caller looks at it
+  const readiness = createReadiness()
+  const watch = createStageWatch(new Set([...config.roles].flatMap((role) => STAGES[role])))
+  readiness.add({ stages: watch.check })
   return {
     config,
     logger: createLogger(config.logLevel),
     registry,
-    readiness: createReadiness(),
+    readiness,
     ingestMetrics: createIngestMetrics(registry),
-    onStage,
+    onStage(stage, slot) {
+      watch.note(stage, slot)
+      onStage?.(stage, slot)
+    },
     fail,
     failed,
   }

@@ -34,6 +34,7 @@ export function openHistory(
     programs,
     metrics: ingestMetrics,
     priceMaxAgeSeconds: config.solPriceMaxAgeSeconds,
+    refusalMs: config.refusalMs,
   })
   const autoBackfill = new AutoBackfill({
     store,

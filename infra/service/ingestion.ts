@@ -49,6 +49,7 @@ export async function startIngestion(
     checkpoint: () => readResumePoint({ ...context, log, store }),
     poolPrices: () => readPoolPrices(store, POOL_PRICES),
     prices: solPrices,
+    limits: { refusalMs: config.refusalMs },
     metrics: ingestMetrics,
     deposits: payments?.deposits ?? null,
   })

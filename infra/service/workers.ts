@@ -46,6 +46,7 @@ export async function startWorkers(
   const fold = await startFold({
     ...deps,
     salt,
+    onStage: context.onStage,
     onSwaps: (swaps) => {
       for (const listen of listeners) listen(swaps)
     },

@@ -1,6 +1,7 @@
 import type { Wallets } from '../domain/wallets.ts'
 import type { Logger } from '../runtime/logger.ts'
 import type { FollowLimits } from './follow-limits.ts'
+import { type Refusals, RpcRefusedError } from './rpc/refusals.ts'
 import { pauseUnlessStopped } from './rpc/retry-until-stopped.ts'
 import type { RpcHistory } from './rpc/rpc-history.ts'
 import { selectTracked } from './select-tracked.ts'
@@ -12,7 +13,7 @@ export interface CatchUp {
   /**
    * Applies the blocks between the head and `oldest`, the lowest slot that the server can replay.
    * Null: the server replays nothing, so all blocks up to the newest are applied. When the gap is
-   * too long, the sealer jumps to live slots instead (rule K2).
+   * too long, or RPC refuses to list it, the sealer jumps to live slots instead (rules K2, K10).
    */
   fillGap(oldest: number | null): Promise<void>
   /**
@@ -22,7 +23,8 @@ export interface CatchUp {
    */
   recheck(head: number | null): Promise<void>
   /**
-   * Reads a missing block, until the server has it, the chain has none, or the head has passed it.
+   * Reads a missing block, until the server has it, the chain has none, the head has passed it, or
+   * the server refuses it for good.
    */
   fetch(slot: number): Promise<void>
 }
@@ -35,6 +37,7 @@ export interface CatchUpDeps {
   readonly wallets: () => Wallets
   readonly logger: Logger
   readonly metrics: IngestMetrics
+  readonly refusals: Refusals
   /** Every call rejects with `StoppedError` once this is aborted. */
   readonly stop: AbortSignal
 }
@@ -44,55 +47,75 @@ export function createCatchUp(
   deps: CatchUpDeps,
   limits: Pick<FollowLimits, 'maxGapSlots' | 'recheckSlots' | 'restartRecheckSlots'>,
 ): CatchUp {
-  const { history, pipeline, wallets, logger, metrics, stop } = deps
+  const { history, pipeline, wallets, logger, metrics, refusals, stop } = deps
   let firstRecheck = true
   let nextRecheck: SlotRange | null = null
   let rechecking = false
 
+  async function fillGap(oldest: number | null): Promise<void> {
+    const { head } = pipeline
+    if (head === null) return
+    const gap = planGap(head, await history.tip(), oldest, limits.maxGapSlots)
+    if (gap.kind === 'too_long') {
+      logger.warn({ slots: gap.slots }, 'the gap is too long to fetch; continuing with live slots')
+      metrics.gapSlots.inc(gap.slots)
+      pipeline.apply({ kind: 'jump' })
+      return
+    }
+    if (gap.slots > 0) logger.info({ slots: gap.slots }, 'fetching a gap over RPC')
+    for await (const block of history.blocks(gap.from, gap.to)) {
+      await pipeline.waitForRoom()
+      pipeline.apply({ kind: 'block', ...selectTracked(block, wallets()) })
+    }
+  }
+
+  async function recheck(head: number | null): Promise<void> {
+    const before = firstRecheck ? limits.restartRecheckSlots : limits.recheckSlots
+    firstRecheck = false
+    if (head === null || limits.recheckSlots === 0) return
+    const range = recheckRange(head, await history.tip(), before, limits.maxGapSlots, nextRecheck)
+    nextRecheck = range
+    if (rechecking) return
+    rechecking = true
+    while (nextRecheck !== null) {
+      const { from, to }: SlotRange = nextRecheck
+      nextRecheck = null
+      while ((pipeline.head ?? 0) < to) await pauseUnlessStopped(250, stop)
+      await history.recheckBlocks(from, to, (block) =>
+        pipeline.apply({ kind: 'recheck', ...selectTracked(block, wallets()) }),
+      )
+    }
+    rechecking = false
+  }
+
   return {
     async fillGap(oldest) {
-      const { head } = pipeline
-      if (head === null) return
-      const gap = planGap(head, await history.tip(), oldest, limits.maxGapSlots)
-      if (gap.kind === 'too_long') {
-        logger.warn(
-          { slots: gap.slots },
-          'the gap is too long to fetch; continuing with live slots',
-        )
-        metrics.gapSlots.inc(gap.slots)
+      try {
+        await fillGap(oldest)
+      } catch (error) {
+        if (!(error instanceof RpcRefusedError)) throw error
+        refusals.giveUp('gap')
         pipeline.apply({ kind: 'jump' })
-        return
-      }
-      if (gap.slots > 0) logger.info({ slots: gap.slots }, 'fetching a gap over RPC')
-      for await (const block of history.blocks(gap.from, gap.to)) {
-        await pipeline.waitForRoom()
-        pipeline.apply({ kind: 'block', ...selectTracked(block, wallets()) })
       }
     },
 
     async recheck(head) {
-      const before = firstRecheck ? limits.restartRecheckSlots : limits.recheckSlots
-      firstRecheck = false
-      if (head === null || limits.recheckSlots === 0) return
-      const range = recheckRange(head, await history.tip(), before, limits.maxGapSlots, nextRecheck)
-      nextRecheck = range
-      if (rechecking) return
-      rechecking = true
-      while (nextRecheck !== null) {
-        const { from, to }: SlotRange = nextRecheck
-        nextRecheck = null
-        while ((pipeline.head ?? 0) < to) await pauseUnlessStopped(250, stop)
-        await history.recheckBlocks(from, to, (block) =>
-          pipeline.apply({ kind: 'recheck', ...selectTracked(block, wallets()) }),
-        )
+      try {
+        await recheck(head)
+      } catch (error) {
+        rechecking = false
+        if (!(error instanceof RpcRefusedError)) throw error
+        refusals.giveUp('recheck')
       }
-      rechecking = false
     },
 
     async fetch(slot) {
       const isWanted = () => pipeline.head !== null && pipeline.head < slot
       const block = await history.block(slot, isWanted)
-      if (block === null) pipeline.apply({ kind: 'absent', slot })
+      if (block === 'refused') {
+        refusals.giveUp('block')
+        pipeline.apply({ kind: 'refused', slot })
+      } else if (block === null) pipeline.apply({ kind: 'absent', slot })
       else pipeline.apply({ kind: 'block', ...selectTracked(block, wallets()) })
     },
   }

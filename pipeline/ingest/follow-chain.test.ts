@@ -9,6 +9,7 @@ import { createLogger } from '../runtime/logger.ts'
 import { createRegistry } from '../runtime/telemetry.ts'
 import { type ChainFollower, followChain } from './follow-chain.ts'
 import type { FollowLimits } from './follow-limits.ts'
+import { RpcErrorResponse } from './rpc/json-rpc.ts'
 import type { RpcBlock, SolanaRpc } from './rpc/solana-rpc.ts'
 import { createSolPrices } from './sol-price.ts'
 import type { OpenUpdateStream, StreamEnd, UpdateStreamOptions } from './stream/yellowstone.ts'
@@ -419,6 +420,57 @@ test('a missing slot is requested over RPC until the server has it', async (t) =
     [11, 10, 1],
     [12, 11, 1],
   ])
+  await chain.close()
+})
+
+test('a block that RPC refuses for good becomes a gap, and so does a gap that it refuses to list (rule K10)', async (t) => {
+  const refuse = async () => {
+    throw new RpcErrorResponse('getBlock', -32015, 'no')
+  }
+  const server = fakeServer()
+  const rpc = { ...fakeRpc(20, 1), getBlock: refuse }
+  const chain = follow(10, rpc, server.open, { patienceMs: 1, refusalMs: 0 })
+  const first = await server.stream(1)
+  first.feed(tx(13, 0), ...endOf(13, 12), tx(14, 0), ...endOf(14, 13))
+  t.deepEqual(await take(chain, 3), [
+    ['gap', 11, 12],
+    [13, 12, 1],
+    [14, 13, 1],
+  ])
+  await chain.close()
+
+  const second = fakeServer([{ kind: 'out_of_range', oldest: 15 }])
+  const lists = { ...fakeRpc(20, 1), getBlocks: refuse }
+  const other = follow(10, lists, second.open, { patienceMs: 1, refusalMs: 0 })
+  const live = await second.stream(2)
+  live.feed(...endOf(18, 17), tx(19, 0), ...endOf(19, 18))
+  t.deepEqual(await take(other, 2), [
+    ['gap', 11, 18],
+    [19, 18, 1],
+  ])
+  await other.close()
+})
+
+test('a block that a server lacks is waited for while the server is behind its slot, and then given up (rule K10)', async (t) => {
+  const server = fakeServer()
+  let tip = 11
+  let asked = 0
+  const rpc = {
+    ...fakeRpc(20, 1),
+    getSlot: async () => {
+      if (++asked > 3) tip = 20
+      return tip
+    },
+    getBlock: async () => 'not_yet' as const,
+  }
+  const chain = follow(10, rpc, server.open, { patienceMs: 1, refusalMs: 0 })
+  const first = await server.stream(1)
+  first.feed(...endOf(12, 11))
+  t.deepEqual(await take(chain, 2), [
+    ['gap', 11, 11],
+    [12, 11, 0],
+  ])
+  t.is(asked, 4)
   await chain.close()
 })
 

@@ -7,6 +7,7 @@ import type { OnStage } from '../runtime/slot-stage.ts'
 import { type CatchUp, createCatchUp } from './catch-up.ts'
 import { DEFAULT_FOLLOW_LIMITS, type FollowLimits } from './follow-limits.ts'
 import type { IngestOutput } from './output.ts'
+import { createRefusals } from './rpc/refusals.ts'
 import { StoppedError } from './rpc/retry-until-stopped.ts'
 import { createRpcHistory } from './rpc/rpc-history.ts'
 import type { SolanaRpc } from './rpc/solana-rpc.ts'
@@ -104,9 +105,11 @@ export class ChainFollower {
       },
       limits,
     )
+    const refusals = createRefusals(limits.refusalMs, deps)
     this.#catchUp = createCatchUp(
       {
-        history: createRpcHistory(deps, signal),
+        history: createRpcHistory({ ...deps, refusals }, signal),
+        refusals,
         pipeline: this.#pipeline,
         wallets: () => this.#wallets,
         logger: deps.logger,

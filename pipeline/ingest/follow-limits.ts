@@ -24,6 +24,8 @@ export interface FollowLimits extends BackoffLimits, SessionLimits {
    * comparison after an earlier cut.
    */
   readonly restartRecheckSlots: number
+  /** How long RPC may refuse a needed block or mint before it is given up (rule K10). */
+  readonly refusalMs: number
 }
 
 /** The limits in production. */
@@ -38,4 +40,5 @@ export const DEFAULT_FOLLOW_LIMITS: FollowLimits = {
   maxGapSlots: 3000,
   recheckSlots: 64,
   restartRecheckSlots: 512,
+  refusalMs: 60_000,
 }

@@ -4,10 +4,21 @@
  * - `sealed`: it is complete and has its place on the chain;
  * - `decoded`: its transactions are decoded;
  * - `appended`: the log has acknowledged it;
+ * - `read`: the fold has read its marker in some partition;
+ * - `stored`: the fold has stored it in all partitions of the process, or the API has seen that all
+ *   of them are stored;
  * - `merged`: the feed has read it from every partition of the log;
  * - `written`: its trades are written to the feed's sockets.
  */
-export type SlotStage = 'received' | 'sealed' | 'decoded' | 'appended' | 'merged' | 'written'
+export type SlotStage =
+  | 'received'
+  | 'sealed'
+  | 'decoded'
+  | 'appended'
+  | 'read'
+  | 'stored'
+  | 'merged'
+  | 'written'
 
 /**
  * Called synchronously when a slot reaches a stage, so it must be quick. `received` comes twice,

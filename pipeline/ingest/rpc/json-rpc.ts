@@ -53,6 +53,8 @@ export interface RpcFailure {
   readonly kind: 'failed'
   readonly message: string
   readonly retryAfterMs: number | null
+  /** The server refused the request by its HTTP status, such as 403. */
+  readonly refused?: boolean
 }
 
 /** The server responded with a JSON-RPC error that a retry does not solve. */
@@ -96,7 +98,8 @@ export function createJsonRpc(options: RpcOptions): JsonRpcClient {
         throw new RpcErrorResponse(method, outcome.code, outcome.message)
       failure = outcome
     }
-    throw noAnswer(method, closed.signal.aborted ? 'closed' : (failure?.message ?? 'no answer'))
+    if (closed.signal.aborted) throw noAnswer(method, 'closed')
+    throw noAnswer(method, failure?.message ?? 'no answer', failure?.refused)
   }
 
   async function callOnce(
@@ -112,7 +115,9 @@ export function createJsonRpc(options: RpcOptions): JsonRpcClient {
         const retryAfterMs = readRetryAfter(retryAfter, Date.now())
         return { kind: 'failed', message: `HTTP status ${status}`, retryAfterMs }
       }
-      return readResponse(body, status)
+      const outcome = readResponse(body, status)
+      const refused = status >= 400 && !TRANSIENT_STATUSES.has(status)
+      return outcome.kind === 'failed' && refused ? { ...outcome, refused } : outcome
     } catch (error) {
       return { kind: 'failed', message: messageOf(error), retryAfterMs: null }
     }
@@ -128,8 +133,9 @@ export function createJsonRpc(options: RpcOptions): JsonRpcClient {
   }
 }
 
-function noAnswer(method: string, reason: string): ServiceError {
-  const options = { context: { method } }
+/** `refused` is part of the context: see `isRefusal`. */
+function noAnswer(method: string, reason: string, refused = false): ServiceError {
+  const options = { context: { method, refused } }
   return new ServiceError('unavailable', `SOLANA_RPC_URL: ${method} failed: ${reason}`, options)
 }
 
@@ -141,6 +147,9 @@ const MAX_RETRY_AFTER_MS = 30_000
  * context slot not reached (agave rpc-client-types/src/custom_error.rs), too many requests.
  */
 const TRANSIENT_CODES = new Set([-32005, -32603, -32016, 429])
+
+/** Request timeout, too early (RFC 9110, RFC 8470). 429 is handled before. */
+const TRANSIENT_STATUSES = new Set([408, 425])
 
 function readResponse(body: string, status: number): RpcOutcome {
   const response = parseJson(body)

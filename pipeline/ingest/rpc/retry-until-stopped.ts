@@ -1,6 +1,7 @@
 import { ServiceError } from '../../domain/service-error.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import { pause } from '../../runtime/pause.ts'
+import { isRefusal, type Refusals, RpcRefusedError } from './refusals.ts'
 
 /** Ends a wait when the service stops. Not a failure. */
 export class StoppedError extends Error {
@@ -9,11 +10,21 @@ export class StoppedError extends Error {
 
 /**
  * Calls `request` until it succeeds, with a pause of one second after each `ServiceError`. Any
- * other error rejects. Rejects with `StoppedError` as soon as `stop` is aborted.
+ * other error rejects. Rejects with `StoppedError` as soon as `stop` is aborted, and with
+ * `RpcRefusedError` once the server has refused for as long as `refusals` allow. An outage is
+ * waited for without a limit, because nothing may be lost.
  */
 export async function retryUntilStopped<T>(
   request: () => Promise<T>,
-  { logger, stop }: { readonly logger: Logger; readonly stop: AbortSignal },
+  {
+    logger,
+    stop,
+    refusals,
+  }: {
+    readonly logger: Logger
+    readonly stop: AbortSignal
+    readonly refusals: Pick<Refusals, 'isOver'>
+  },
 ): Promise<T> {
   for (;;) {
     if (stop.aborted) throw new StoppedError()
@@ -21,6 +32,7 @@ export async function retryUntilStopped<T>(
       return await unlessStopped(request(), stop)
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error
+      if (isRefusal(error) && refusals.isOver()) throw new RpcRefusedError(error.message)
       logger.warn({ reason: error.message }, 'a request failed; retrying')
       await pauseUnlessStopped(RETRY_PAUSE_MS, stop)
     }

@@ -1,20 +1,27 @@
 import pMap, { pMapIterable } from 'p-map'
 import type { Logger } from '../../runtime/logger.ts'
 import type { IngestMetrics } from '../telemetry.ts'
+import { type Refusals, RpcRefusedError } from './refusals.ts'
 import { pauseUnlessStopped, retryUntilStopped } from './retry-until-stopped.ts'
 import type { RpcBlock, SolanaRpc } from './solana-rpc.ts'
 
-/** Past blocks over RPC. Failing requests are retried without end. */
+/**
+ * Past blocks over RPC. Failing requests are retried without end, refused ones for as long as the
+ * `refusals` allow: then a call rejects with `RpcRefusedError`, or leaves the block out.
+ */
 export interface RpcHistory {
   /** The newest confirmed slot. */
   tip(): Promise<number>
-  /** A block. Null when the chain has none, or once `isWanted` returns false. */
-  block(slot: number, isWanted: () => boolean): Promise<RpcBlock | null>
-  /** The blocks of slots `from`..`to`, in order. Some are fetched ahead. */
+  /**
+   * A block. Null when the chain has none, or once `isWanted` returns false. `refused`: the server
+   * does not give it, though it is past its slot.
+   */
+  block(slot: number, isWanted: () => boolean): Promise<RpcBlock | null | 'refused'>
+  /** The blocks of slots `from`..`to`, in order, without refused ones. Some are fetched ahead. */
   blocks(from: number, to: number): AsyncIterable<RpcBlock>
   /**
-   * Calls `onBlock` with each block of slots `from`..`to` that the server has, in order of arrival.
-   * Resolves when all are read.
+   * Calls `onBlock` with each block of slots `from`..`to` that the server has and does not refuse,
+   * in order of arrival. Resolves when all are read.
    */
   recheckBlocks(from: number, to: number, onBlock: (block: RpcBlock) => void): Promise<void>
 }
@@ -25,45 +32,73 @@ export function createRpcHistory(
     readonly rpc: SolanaRpc
     readonly logger: Logger
     readonly metrics: Pick<IngestMetrics, 'rpcBlocks'>
+    readonly refusals: Refusals
   },
   stop: AbortSignal,
 ): RpcHistory {
-  const { rpc, logger, metrics } = deps
-  const retrying = { logger, stop }
+  const { rpc, logger, metrics, refusals } = deps
+  const retrying = { logger, stop, refusals }
 
-  async function waitForBlock(slot: number, isWanted: () => boolean): Promise<RpcBlock | null> {
+  async function waitForBlock(
+    slot: number,
+    isWanted: () => boolean,
+  ): Promise<RpcBlock | null | 'refused'> {
+    const started = performance.now()
     for (let waitMs = 100; isWanted(); waitMs = Math.min(waitMs * 2, 2000)) {
       const block = await retryUntilStopped(() => rpc.getBlock(slot), retrying)
       if (block === 'absent') return null
       if (block !== 'not_yet') return block
+      const isLong = performance.now() - started >= Math.min(NOT_YET_MS, refusals.boundMs)
+      if (refusals.isOver() && isLong && (await hasReached(slot))) return 'refused'
       await pauseUnlessStopped(waitMs, stop)
     }
     return null
   }
 
+  /** Whether the server is past a slot. One that is behind may still get the block. */
+  async function hasReached(slot: number): Promise<boolean> {
+    return rpc.getSlot().then(
+      (tip) => tip > slot,
+      () => false,
+    )
+  }
+
+  /** Runs `read`; `refused` if RPC refuses it for good. */
+  async function unlessRefused<T>(read: () => Promise<T>): Promise<T | 'refused'> {
+    try {
+      return await read()
+    } catch (error) {
+      if (error instanceof RpcRefusedError) return 'refused'
+      throw error
+    }
+  }
+
   return {
     tip: () => retryUntilStopped(() => rpc.getSlot(), retrying),
-    async block(slot, isWanted) {
+    block(slot, isWanted) {
       metrics.rpcBlocks.inc({ why: 'missing' })
-      return waitForBlock(slot, isWanted)
+      return unlessRefused(() => waitForBlock(slot, isWanted))
     },
     async *blocks(from, to) {
       for (let start = from; start <= to; start += SLOTS_PER_LIST) {
         const last = Math.min(start + SLOTS_PER_LIST - 1, to)
         const slots = await retryUntilStopped(() => rpc.getBlocks(start, last), retrying)
-        const read = (slot: number) => waitForBlock(slot, () => true)
+        const read = (slot: number) => unlessRefused(() => waitForBlock(slot, () => true))
         for await (const block of pMapIterable(slots, read, FEW_BLOCKS)) {
           metrics.rpcBlocks.inc({ why: 'gap' })
-          if (block !== null) yield block
+          if (block !== null && block !== 'refused') yield block
         }
       }
     },
     async recheckBlocks(from, to, onBlock) {
       const slots = await retryUntilStopped(() => rpc.getBlocks(from, to), retrying)
       const recheck = async (slot: number) => {
-        const block = await retryUntilStopped(() => rpc.getBlock(slot), retrying)
+        const block = await unlessRefused(() =>
+          retryUntilStopped(() => rpc.getBlock(slot), retrying),
+        )
         metrics.rpcBlocks.inc({ why: 'recheck' })
-        if (block !== 'absent' && block !== 'not_yet') onBlock(block)
+        if (block === 'refused') refusals.giveUp('recheck')
+        else if (block !== 'absent' && block !== 'not_yet') onBlock(block)
       }
       await pMap(slots, recheck, FEW_BLOCKS)
     },
@@ -71,5 +106,7 @@ export function createRpcHistory(
 }
 
 const SLOTS_PER_LIST = 500
+/** A server that is past a slot has its block within this time. */
+const NOT_YET_MS = 10_000
 /** A block takes megabytes, so only a few are in memory at once. */
 const FEW_BLOCKS = { concurrency: 6 }

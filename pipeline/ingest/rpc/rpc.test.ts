@@ -8,6 +8,7 @@ import { createRegistry } from '../../runtime/telemetry.ts'
 import { createIngestMetrics } from '../telemetry.ts'
 import type { RpcOptions } from './json-rpc.ts'
 import { createMintDecimals } from './mint-decimals.ts'
+import { createRefusals, RpcRefusedError } from './refusals.ts'
 import { retryUntilStopped, StoppedError } from './retry-until-stopped.ts'
 import { createRpc } from './rpc.ts'
 
@@ -246,13 +247,15 @@ test('decimals are read once per mint, a hundred mints at a time; other accounts
   server.close()
 })
 
-test('a failing call is retried until it succeeds or the service stops', async (t) => {
+test('a call that the server refuses is given up, one that fails is retried until it succeeds or the service stops (rule K10)', async (t) => {
   let tries = 0
   const server = await serve((_, response) => {
     if (++tries < 4) response.writeHead(500).end()
     else result(response, 5)
   })
-  const deps = { logger: createLogger('silent'), stop: new AbortController().signal }
+  const logger = createLogger('silent')
+  const refusals = createRefusals(0, { logger, metrics: createIngestMetrics(createRegistry()) })
+  const deps = { logger, stop: new AbortController().signal, refusals }
   t.is(await retryUntilStopped(() => server.rpc.getSlot(), deps), 5)
   const stopping = new AbortController()
   const asked = t.throwsAsync(
@@ -262,4 +265,18 @@ test('a failing call is retried until it succeeds or the service stops', async (
   stopping.abort()
   await asked
   server.close()
+  const refusing: Handler[] = [
+    (_, response) => failure(response, -32015),
+    (_, response) => failure(response, -32602),
+    (_, response) => response.writeHead(403).end('no'),
+    (_, response) => response.writeHead(404).end('{}'),
+  ]
+  for (const handler of refusing) {
+    const { rpc, close } = await serve(handler)
+    await t.throwsAsync(
+      retryUntilStopped(() => rpc.getSlot(), deps),
+      { instanceOf: RpcRefusedError },
+    )
+    close()
+  }
 })

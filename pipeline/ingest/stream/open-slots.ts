@@ -16,7 +16,7 @@ export interface OpenSlot<T, A> {
   partial: boolean
   /** The slot's block was read over RPC: it is whole and confirmed. */
   fetched: boolean
-  /** RPC has this block but not its parent. */
+  /** Its parent will not come: RPC has this block but not its parent, or refuses the parent. */
   parentAbsent: boolean
   /** Transactions by signature and size. */
   readonly transactions: Map<string, PendingTransaction<T>>
@@ -26,6 +26,8 @@ export interface OpenSlot<T, A> {
 /** Assembles slots from the events of a stream until they are sealed. Counts the memory in use. */
 export class OpenSlots<T, A> {
   readonly #slots = new Map<number, OpenSlot<T, A>>()
+  /** Slots above the head whose block RPC refuses. */
+  readonly #refused = new Set<number>()
   #bytes = 0
   #transactions = 0
 
@@ -66,7 +68,9 @@ export class OpenSlots<T, A> {
   /** Sets the block meta. The first one stays; a partial slot takes none. */
   addMeta(slot: number, parent: number, blockTime: number): void {
     const state = this.#slotAt(slot)
-    if (!state.partial) state.meta ??= { parent, blockTime }
+    if (state.partial || state.meta !== null) return
+    state.meta = { parent, blockTime }
+    state.parentAbsent = this.#refused.has(parent)
   }
 
   /** Marks the slot as confirmed. The first time stays. */
@@ -90,6 +94,7 @@ export class OpenSlots<T, A> {
     // Expires the wait, so that the missing parent is fetched immediately.
     state.confirmedAt = Number.NEGATIVE_INFINITY
     state.fetched = true
+    state.parentAbsent = this.#refused.has(block.parent)
     state.account = account
     return duplicates
   }
@@ -106,6 +111,14 @@ export class OpenSlots<T, A> {
       if (state.fetched) state.parentAbsent = true
       else state.meta = null
     }
+  }
+
+  /** Notes that RPC refuses the block of this slot. Its child slots will never get their parent. */
+  markRefused(slot: number): void {
+    this.delete(slot)
+    this.#refused.add(slot)
+    for (const state of this.#slots.values())
+      if (state.meta?.parent === slot) state.parentAbsent = true
   }
 
   /**
@@ -142,6 +155,7 @@ export class OpenSlots<T, A> {
   /** Deletes all slots up to `slot` and returns the number of their transactions. */
   deleteUpTo(slot: number): number {
     let transactions = 0
+    for (const refused of this.#refused) if (refused <= slot) this.#refused.delete(refused)
     for (const older of [...this.#slots.keys()]) {
       if (older <= slot) transactions += this.delete(older)
     }

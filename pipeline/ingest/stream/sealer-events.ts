@@ -60,6 +60,8 @@ export type SealerEvent<T, A> =
   | ({ readonly kind: 'block' } & FetchedBlock<T>)
   /** The response to a `fetch`: the confirmed chain has no such block. */
   | { readonly kind: 'absent'; readonly slot: number }
+  /** The response to a `fetch`: RPC does not give the block. The chain goes on behind a gap. */
+  | { readonly kind: 'refused'; readonly slot: number }
   /** A block at or below the head, read again to find transactions that a closed stream missed. */
   | ({ readonly kind: 'recheck' } & FetchedBlock<T>)
   /**

@@ -163,6 +163,24 @@ test('when RPC lacks a parent named by RPC, the chain continues after a gap', (t
   ])
 })
 
+test('when RPC refuses a block, the chain continues after a gap, with the stream alone (rule K10)', (t) => {
+  const sealer = new SlotSealer<string, string>({ head: 10 })
+  feed(sealer, [meta(14, 12), confirmed(14), tx(14, 0)])
+  t.deepEqual(feed(sealer, [{ kind: 'tick' }], 10_000), [{ kind: 'fetch', slot: 12 }])
+  t.deepEqual(feed(sealer, [{ kind: 'refused', slot: 12 }], 10_000), [
+    { kind: 'gap', fromSlot: 11, toSlot: 12 },
+    sealed(14, 12, 1),
+  ])
+  // A slot without meta is refused before its child comes.
+  feed(sealer, [confirmed(15), confirmed(16)], 10_000)
+  t.deepEqual(feed(sealer, [{ kind: 'tick' }], 20_000), [{ kind: 'fetch', slot: 15 }])
+  t.deepEqual(feed(sealer, [{ kind: 'refused', slot: 15 }], 20_000), [])
+  t.deepEqual(feed(sealer, [meta(16, 15)], 20_000), [
+    { kind: 'gap', fromSlot: 15, toSlot: 15 },
+    sealed(16, 15),
+  ])
+})
+
 test('a fetched block whose parent lies before the head is sealed, so no fork stops the chain forever', (t) => {
   const sealer = new SlotSealer<string, string>({ head: 10 })
   feed(sealer, [meta(12, 9), confirmed(12), meta(13, 12), confirmed(13)])

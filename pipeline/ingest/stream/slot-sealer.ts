@@ -98,6 +98,10 @@ export class SlotSealer<T, A> {
         this.#open.markAbsent(event.slot)
         this.#fetching.delete(event.slot)
         break
+      case 'refused':
+        this.#open.markRefused(event.slot)
+        this.#fetching.delete(event.slot)
+        break
       case 'recheck':
         return this.#isPassed(event.slot) ? this.#late.recheck(event) : []
       case 'cut':

@@ -5,8 +5,8 @@ import type { Store } from '../store.ts'
 export const insertSlotGaps = inserter('slot_gaps')
 
 /**
- * Returns the first 1000 gaps that end after slot `afterSlot` and up to `toSlot`, by end. Partitions
- * of the log may have stopped at different slots before one hole: the lowest counts.
+ * Returns the first 1000 gaps that end after slot `afterSlot` and up to `toSlot`, by end.
+ * Partitions of the log may have stopped at different slots before one hole: the lowest counts.
  */
 export async function readGaps(store: Store, afterSlot: number, toSlot: number) {
   const rows = await store.query<{ from_slot: string; to_slot: string }>(

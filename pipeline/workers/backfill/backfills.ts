@@ -2,7 +2,9 @@ import { type ProgramRegistry, REGISTRY } from '../../decode/registry.ts'
 import type { Address } from '../../domain/address.ts'
 import type { HistoryRange } from '../../domain/history.ts'
 import { ServiceError } from '../../domain/service-error.ts'
+import { DEFAULT_FOLLOW_LIMITS } from '../../ingest/follow-limits.ts'
 import { createMintDecimals } from '../../ingest/rpc/mint-decimals.ts'
+import { createRefusals } from '../../ingest/rpc/refusals.ts'
 import { StoppedError } from '../../ingest/rpc/retry-until-stopped.ts'
 import { createRpc } from '../../ingest/rpc/rpc.ts'
 import { createTransactionIndexes } from '../../ingest/rpc/transaction-index.ts'
@@ -38,6 +40,8 @@ export interface BackfillsOptions {
   readonly priceMaxAgeSeconds: number
   readonly metrics: IngestMetrics
   readonly logger: Logger
+  /** How long RPC may refuse the decimals of a mint before it is given up (rule K10). */
+  readonly refusalMs?: number
   /** Most RPC requests at a time; 16 by default. */
   readonly concurrency?: number
   /** Called with the body of every request to RPC. */
@@ -121,6 +125,7 @@ export function createBackfills(options: BackfillsOptions): Backfills {
       options.logIsDurable ? Promise.resolve() : options.log.settled('fold', stop),
     places: createTransactionIndexes(rpc),
     decimals: createMintDecimals(rpc),
+    refusals: createRefusals(options.refusalMs ?? DEFAULT_FOLLOW_LIMITS.refusalMs, options),
     programs: options.programs ?? REGISTRY,
   }
   return {

@@ -4,8 +4,9 @@ import { type Address, addressFromBytes } from '../../domain/address.ts'
 import type { WalletRecord } from '../../domain/slot.ts'
 import type { Transaction } from '../../domain/transaction.ts'
 import { createWallets } from '../../domain/wallets.ts'
-import { isRecord } from '../../ingest/rpc/json-rpc.ts'
+import { isRecord, RpcErrorResponse } from '../../ingest/rpc/json-rpc.ts'
 import type { MintDecimals } from '../../ingest/rpc/mint-decimals.ts'
+import type { Refusals } from '../../ingest/rpc/refusals.ts'
 import { pauseUnlessStopped, StoppedError } from '../../ingest/rpc/retry-until-stopped.ts'
 import type { HistoryRpc, SignatureInfo } from '../../ingest/rpc/solana-rpc.ts'
 import type { TransactionIndexes } from '../../ingest/rpc/transaction-index.ts'
@@ -23,6 +24,8 @@ export interface FetchDeps {
   readonly programs: ProgramRegistry
   readonly metrics: IngestMetrics
   readonly logger: Logger
+  /** When to give up decimals that RPC refuses. */
+  readonly refusals: Refusals
 }
 
 /** A fetched transaction, decoded for one wallet. */
@@ -64,8 +67,9 @@ export function createWalletDecoder(
 
 /**
  * Fetches a transaction and decodes it for one wallet. Returns null when the server does not have
- * the transaction or its block. A malformed transaction is counted and has no records. Rejects with
- * `unavailable` when RPC does not answer, with `StoppedError` after `stop`.
+ * the transaction or its block, or refuses its version. A malformed transaction is counted and has
+ * no records. Rejects with `unavailable` when RPC does not answer, with `StoppedError` after
+ * `stop`.
  */
 export async function fetchTransaction(
   info: SignatureInfo,
@@ -75,7 +79,7 @@ export async function fetchTransaction(
 ): Promise<FetchedTransaction | null> {
   for (let tries = 1; ; tries++) {
     refuseStopped(stop)
-    const json = await deps.rpc.getTransaction(info.signature)
+    const json = await deps.rpc.getTransaction(info.signature).catch(nullIfVersionRefused)
     if (isRecord(json)) {
       const fetched = await decodeJson(json, info, wallet, deps, stop)
       if (fetched !== null) return fetched
@@ -83,6 +87,14 @@ export async function fetchTransaction(
     if (tries === MISSING_TRIES) return null
     await pauseUnlessStopped(MISSING_PAUSE_MS, stop)
   }
+}
+
+/** JSON-RPC error of a transaction version above `maxSupportedTransactionVersion` (agave). */
+const UNSUPPORTED_VERSION = -32015
+
+function nullIfVersionRefused(error: unknown): null {
+  if (error instanceof RpcErrorResponse && error.rpcCode === UNSUPPORTED_VERSION) return null
+  throw error
 }
 
 /** Throws `StoppedError` when the signal has aborted. */

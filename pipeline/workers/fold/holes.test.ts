@@ -20,7 +20,8 @@ import { startFold } from './fold.ts'
  */
 
 const logger = createLogger('silent')
-const WALLETS = ['1', '2', '3'].map((digit) => digit.repeat(43)) as never[] // addresses are opaque here
+// Addresses are opaque here.
+const WALLETS = ['1', '2', '3'].map((digit) => digit.repeat(43)) as never[]
 const PARTITIONS = 2
 
 let opened: TestStore

@@ -2,6 +2,7 @@ import { ServiceError } from '../../domain/service-error.ts'
 import { LateOrder } from '../../log/late-order.ts'
 import type { EventLog, LogBatch } from '../../log/log.ts'
 import type { Logger } from '../../runtime/logger.ts'
+import type { OnStage } from '../../runtime/slot-stage.ts'
 import { createPatientStore } from '../../store/patient-store.ts'
 import type { Store } from '../../store/store.ts'
 import { type Flush, joinBatches } from './flush.ts'
@@ -46,6 +47,8 @@ export interface FoldDeps {
   readonly windowMs?: number
   /** Called with an error that only a bug can cause. The process should end; a restart resumes. */
   readonly onBug: (error: unknown) => void
+  /** Called when a slot is `read` and `stored`. */
+  readonly onStage?: OnStage | undefined
 }
 
 /**
@@ -58,7 +61,7 @@ export async function runFold(
   createWorker: (store: Store) => FoldWorker,
   deps: FoldDeps,
 ): Promise<RunningFold> {
-  const { log, logger, windowMs = 5 } = deps
+  const { log, logger, onStage, windowMs = 5 } = deps
   const stopping = new AbortController()
   const store = createPatientStore(deps.store, stopping.signal, logger)
   const worker = createWorker(store)
@@ -68,8 +71,11 @@ export async function runFold(
   async function flush(batches: readonly LogBatch[]): Promise<void> {
     const order = new LateOrder(log.epoch, progress.passed())
     const { flush, reached } = joinBatches(batches, order, progress.lost)
+    for (const { slot } of reached.values()) onStage?.('read', slot)
     await worker.apply(flush)
     await progress.store(batches, reached)
+    const { slot } = progress.status(assigned)
+    if (slot !== null) onStage?.('stored', slot)
   }
 
   /**

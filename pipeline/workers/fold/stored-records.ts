@@ -3,6 +3,7 @@ import type { DecodedRecord } from '../../domain/slot.ts'
 import type { Row, Store } from '../../store/store.ts'
 import { type DecodedKey, findDecodedKeys, rowKey } from '../../store/tables/decoded-rows.ts'
 import { findStoredTransactions } from '../../store/tables/transactions.ts'
+import { NO_DECIMALS } from '../ingest/decode-records.ts'
 import { decodedRow } from './event-rows.ts'
 import type { LoggedRecord } from './flush.ts'
 import { compareRows, type RowChange, readStoredRows, type StoredRows } from './redecoded-rows.ts'
@@ -27,8 +28,8 @@ export interface StoredRecords {
  * - Nothing: the records are new.
  * - Events of a newer decoder: the records are dropped.
  * - Events of an older decoder: the records replace all of them, as a redecode would. Keys that the
- *   newer decoder does not use get tombstones. A transaction may be cut into two flushes: the second
- *   one leaves rows of its own decoder, and takes back tombstones of the first.
+ *   newer decoder does not use get tombstones. A transaction may be cut into two flushes: the
+ *   second one leaves rows of its own decoder, and takes back tombstones of the first.
  * - Events of the same decoder: those with the same key are dropped.
  *
  * An `undecoded` record ends when the transaction is decoded after all. One for lack of decimals
@@ -92,7 +93,7 @@ function byTransaction<T>(
   return groups
 }
 
-const LACKS_DECIMALS: ReadonlySet<string> = new Set(['unknown_decimals', 'refused_decimals'])
+const LACKS_DECIMALS: ReadonlySet<string> = new Set(NO_DECIMALS)
 
 /** How the events of a group relate to the stored ones. Balances are the same by any decoder. */
 function relationOf({ incoming, stored }: DecodedGroup): 'replaces' | 'superseded' | 'equal' {

@@ -157,9 +157,9 @@ export class WalletBooks {
 
   /**
    * Stores refold marks, before any of `additions` is stored. Wallets with a late event join the
-   * plan's refolds, and so do `amended` ones, of which stored events change. When a backfill fetched
-   * all late events of a wallet (`amended`: true), the refold is deferred: the wallet joins the
-   * first flush after the refold is due, and until then its state lacks those events.
+   * plan's refolds, and so do `amended` ones, of which stored events change. When a backfill
+   * fetched all late events of a wallet (`amended`: true), the refold is deferred: the wallet joins
+   * the first flush after the refold is due, and until then its state lacks those events.
    */
   async markLate(
     additions: ReadonlyMap<number, WalletAdditions>,

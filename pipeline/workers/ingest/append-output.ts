@@ -4,6 +4,7 @@ import type { WalletRecord } from '../../domain/slot.ts'
 import type { Wallets } from '../../domain/wallets.ts'
 import type { IngestOutput } from '../../ingest/output.ts'
 import type { MintDecimals } from '../../ingest/rpc/mint-decimals.ts'
+import type { Refusals } from '../../ingest/rpc/refusals.ts'
 import type { createSolPrices } from '../../ingest/sol-price.ts'
 import type { IngestMetrics } from '../../ingest/telemetry.ts'
 import type { EventLog } from '../../log/log.ts'
@@ -27,6 +28,8 @@ export interface OutputAppenderDeps {
   readonly onAppended: (slot: number, blockTime: number) => void
   readonly metrics: IngestMetrics
   readonly logger: Logger
+  /** When to give up decimals that RPC refuses. */
+  readonly refusals: Refusals
   /** Ends a wait for decimals: `append` then rejects with `StoppedError`. */
   readonly stop: AbortSignal
 }

@@ -4,13 +4,20 @@ import { KEPT_FORMAT, type KeptTransaction, MAX_KEPT_BYTES } from '../../domain/
 import type { DecodedRecord, WalletRecord } from '../../domain/slot.ts'
 import type { Transaction } from '../../domain/transaction.ts'
 import type { MintDecimals } from '../../ingest/rpc/mint-decimals.ts'
+import { type Refusals, RpcRefusedError } from '../../ingest/rpc/refusals.ts'
 import { retryUntilStopped } from '../../ingest/rpc/retry-until-stopped.ts'
 import type { Logger } from '../../runtime/logger.ts'
+
+/** Reasons of `undecoded` records of transactions with a mint of unknown decimals. */
+export const NO_DECIMALS = ['unknown_decimals', 'refused_decimals'] as const
+type NoDecimals = (typeof NO_DECIMALS)[number]
 
 /** Dependencies of `decodeRecords`. */
 export interface DecodeDeps {
   readonly decimals: MintDecimals
   readonly logger: Logger
+  /** When to give up decimals that RPC refuses. */
+  readonly refusals: Refusals
   /** Ends a wait for decimals: the call then rejects with `StoppedError`. */
   readonly stop: AbortSignal
 }
@@ -65,19 +72,36 @@ async function decodeWith(
   blockTime: number,
   deps: DecodeDeps,
 ): Promise<readonly WalletRecord[]> {
-  await retryUntilStopped(() => deps.decimals.load(mints), deps)
+  const reason = await loadDecimals(mints, deps)
   const decoded = decoder.decode(tx, blockTime, deps.decimals.of)
   const records =
-    decoded.kind === 'decoded' ? decoded.records : withoutDecimals(decoder, tx, blockTime)
+    decoded.kind === 'decoded' ? decoded.records : withoutDecimals(decoder, tx, blockTime, reason)
   return withKept(tx, records)
+}
+
+/** Asks RPC for decimals. Returns why those that are still missing are. */
+async function loadDecimals(mints: readonly Address[], deps: DecodeDeps): Promise<NoDecimals> {
+  try {
+    await retryUntilStopped(() => deps.decimals.load(mints), deps)
+    return 'unknown_decimals'
+  } catch (error) {
+    if (!(error instanceof RpcRefusedError)) throw error
+    deps.refusals.giveUp('mint')
+    return 'refused_decimals'
+  }
 }
 
 /**
  * Returns the records of a transaction with a mint whose decimals are unknown even to RPC, as for a
- * closed mint: the balance records, and one `undecoded` record for each wallet with events (rule
- * K7).
+ * closed mint, or which RPC refuses to tell: the balance records, and one `undecoded` record for
+ * each wallet with events (rule K7).
  */
-function withoutDecimals(decoder: Decoder, tx: Transaction, blockTime: number): DecodedRecord[] {
+function withoutDecimals(
+  decoder: Decoder,
+  tx: Transaction,
+  blockTime: number,
+  reason: NoDecimals,
+): DecodedRecord[] {
   const guessed = decoder.decode(tx, blockTime, () => 0)
   const records: DecodedRecord[] = []
   let last = 0
@@ -86,7 +110,7 @@ function withoutDecimals(decoder: Decoder, tx: Transaction, blockTime: number): 
     else if (record.wallet !== last) {
       const { slot, txIndex, wallet, signature } = record
       const place = { slot, txIndex, wallet, blockTime, signature }
-      records.push({ kind: 'undecoded', ...place, programId: null, reason: 'unknown_decimals' })
+      records.push({ kind: 'undecoded', ...place, programId: null, reason })
       last = record.wallet
     }
   }

@@ -4,8 +4,9 @@ import type { Address } from '../../domain/address.ts'
 import type { SlotMarker, SolPrice } from '../../domain/slot.ts'
 import type { Wallets } from '../../domain/wallets.ts'
 import { followChain } from '../../ingest/follow-chain.ts'
-import type { FollowLimits } from '../../ingest/follow-limits.ts'
+import { DEFAULT_FOLLOW_LIMITS, type FollowLimits } from '../../ingest/follow-limits.ts'
 import { createMintDecimals } from '../../ingest/rpc/mint-decimals.ts'
+import { createRefusals } from '../../ingest/rpc/refusals.ts'
 import { StoppedError } from '../../ingest/rpc/retry-until-stopped.ts'
 import { createRpc } from '../../ingest/rpc/rpc.ts'
 import { createSolPrices } from '../../ingest/sol-price.ts'
@@ -110,6 +111,10 @@ export async function startIngest(deps: IngestDeps): Promise<Ingest> {
     onAppended: newest.set,
     metrics,
     logger,
+    refusals: createRefusals(limits?.refusalMs ?? DEFAULT_FOLLOW_LIMITS.refusalMs, {
+      logger,
+      metrics,
+    }),
     stop: stopping.signal,
   })
   const chain = followChain(
