@@ -16,10 +16,11 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
   swaps: ['swaps', 'unpriced-swaps', 'token-events', 'decoded-rows'].map(inStore),
   transfers: [inStore('token-events')],
   undecoded: [inStore('decoded-rows')],
+  token_links: [inStore('decoded-rows')],
   transactions: [inStore('transactions')],
   late_swaps: [inStore('late-swaps')],
   slot_gaps: [inStore('slot-gaps')],
-  // Only `EVENT_TABLES` and `EVENT_COLUMNS` name the tables `sol_transfers` and `sol_balances`.
+  // Only `EVENT_TABLES` and `EVENT_COLUMNS` name the table `sol_transfers`.
   sol_transfers: [inStore('wallet-events')],
   sol_balances: [inStore('wallet-events')],
   // Tables that the fold derives from events.

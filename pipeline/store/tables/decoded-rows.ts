@@ -9,6 +9,7 @@ const KEYS = {
   transfers: EVENT_KEY,
   sol_transfers: EVENT_KEY,
   sol_balances: ['wallet', 'slot', 'tx_index'],
+  token_links: ['wallet', 'account', 'slot', 'tx_index'],
   undecoded: ['slot', 'tx_index', 'wallet'],
 }
 

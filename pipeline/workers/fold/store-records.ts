@@ -86,10 +86,10 @@ async function uniqueRecords(records: readonly LoggedRecord[]): Promise<Map<stri
 
 /**
  * Whether a record cannot be stored yet, as its wallet's state in memory has not reached it. An
- * `undecoded` record counts as new: its row is the same whenever it is stored.
+ * `undecoded` record and a token link count as new: their row is the same whenever it is stored.
  */
 function isSurelyNew(record: WalletRecord, books: WalletBooks, plan: FoldPlan): boolean {
-  if (record.kind === 'undecoded') return true
+  if (record.kind === 'undecoded' || record.kind === 'token_link') return true
   const state = books.stateOf(record.wallet)
   if (state === undefined) return false
   if (record.kind === 'kept') return books.isBeyond(storedKeyOf(record), plan)
@@ -99,7 +99,7 @@ function isSurelyNew(record: WalletRecord, books: WalletBooks, plan: FoldPlan): 
 
 /** Whether the record belongs into the books of its wallet. */
 function isBooked(record: WalletRecord): record is WalletEvent | BalanceRecord {
-  return record.kind !== 'undecoded' && record.kind !== 'kept'
+  return 'eventIndex' in record || record.kind === 'balance'
 }
 
 function storedKeyOf(record: WalletRecord): EventKey {
@@ -110,6 +110,7 @@ function storedKeyOf(record: WalletRecord): EventKey {
 function recordKey({ record }: LoggedRecord): string {
   const { kind, wallet, slot, txIndex } = record
   if (kind === 'kept') return transactionKey(record)
+  if (kind === 'token_link') return `${kind}:${record.account}/${wallet}/${slot}/${txIndex}`
   if (kind === 'balance' || kind === 'undecoded') return `${kind}:${wallet}/${slot}/${txIndex}`
   return `event:${wallet}/${slot}/${txIndex}/${record.eventIndex}`
 }

@@ -1,6 +1,12 @@
 import type { Decoder } from '../../decode/decoder.ts'
 import type { Address } from '../../domain/address.ts'
-import { KEPT_FORMAT, type KeptTransaction, MAX_KEPT_BYTES } from '../../domain/event.ts'
+import {
+  type BalanceRecord,
+  KEPT_FORMAT,
+  type KeptTransaction,
+  MAX_KEPT_BYTES,
+  type TokenLink,
+} from '../../domain/event.ts'
 import type { DecodedRecord, WalletRecord } from '../../domain/slot.ts'
 import type { Transaction } from '../../domain/transaction.ts'
 import type { MintDecimals } from '../../ingest/rpc/mint-decimals.ts'
@@ -34,12 +40,12 @@ export function decodeRecords(
 }
 
 /**
- * Adds the transaction itself, unless there are only balance records. It goes under the lowest
- * wallet with an event, so that it is on the log once.
+ * Adds the transaction itself, unless there are only links. It goes under the lowest wallet with an
+ * event, so that it is on the log once.
  */
 function withKept(tx: Transaction, records: readonly DecodedRecord[]): readonly WalletRecord[] {
-  const first = records.find(({ kind }) => kind !== 'balance')
-  if (first === undefined || first.kind === 'balance') return records
+  const first = records.find((record) => !isLink(record))
+  if (first === undefined || isLink(first)) return records
   const { slot, txIndex, wallet, blockTime, signature } = first
   const encoded = tx.encoded()
   const isKept = encoded.length <= MAX_KEPT_BYTES
@@ -54,6 +60,11 @@ function withKept(tx: Transaction, records: readonly DecodedRecord[]): readonly 
     bytes: isKept ? encoded : NO_BYTES,
   }
   return [...records, kept]
+}
+
+/** Whether a record says what an account held, and nothing else (rule K8). */
+function isLink(record: DecodedRecord): record is BalanceRecord | TokenLink {
+  return record.kind === 'balance' || record.kind === 'token_link'
 }
 
 const NO_BYTES = new Uint8Array()
@@ -74,7 +85,7 @@ async function decodeWith(
 
 /**
  * Returns the records of a transaction with a mint whose decimals are unknown even to RPC, as for a
- * closed mint: the balance records, and one `undecoded` record for each wallet with events (rule
+ * closed mint: the links, and one `undecoded` record for each wallet with events (rule
  * K7).
  */
 function withoutDecimals(decoder: Decoder, tx: Transaction, blockTime: number): DecodedRecord[] {
@@ -82,7 +93,7 @@ function withoutDecimals(decoder: Decoder, tx: Transaction, blockTime: number): 
   const records: DecodedRecord[] = []
   let last = 0
   for (const record of guessed.kind === 'decoded' ? guessed.records : []) {
-    if (record.kind === 'balance' || record.kind === 'undecoded') records.push(record)
+    if (isLink(record) || record.kind === 'undecoded') records.push(record)
     else if (record.wallet !== last) {
       const { slot, txIndex, wallet, signature } = record
       const place = { slot, txIndex, wallet, blockTime, signature }
