@@ -42,6 +42,39 @@ export function createFoldMetrics(registry: Registry) {
 /** See `createFoldMetrics`. */
 export type FoldMetrics = ReturnType<typeof createFoldMetrics>
 
+/** Creates the metrics of the check of links. */
+export function createLinkCheckMetrics(registry: Registry) {
+  const registers = [registry]
+  return {
+    links: new Counter({
+      name: 'link_checks_total',
+      help: 'Links checked, by outcome: fits, doubtful (something may be missing before it), late.',
+      labelNames: ['outcome'],
+      registers,
+    }),
+    breaks: new Counter({
+      name: 'chain_break_changes_total',
+      help: 'Breaks in the chains of links of accounts that were opened or closed.',
+      labelNames: ['change'],
+      registers,
+    }),
+    open: new Gauge({
+      name: 'chain_breaks',
+      help: 'Breaks in the chains of links that are open or unexplained now.',
+      labelNames: ['state'],
+      registers,
+    }),
+    oldest: new Gauge({
+      name: 'chain_break_oldest_seconds',
+      help: 'Seconds since the oldest open break was opened; 0 without one.',
+      registers,
+    }),
+  }
+}
+
+/** See `createLinkCheckMetrics`. */
+export type LinkCheckMetrics = ReturnType<typeof createLinkCheckMetrics>
+
 /** Creates the metrics of the mint facts worker. */
 export function createMintFactsMetrics(registry: Registry) {
   const registers = [registry]

@@ -1,0 +1,65 @@
+import { insertRows } from '../insert-rows.ts'
+import type { Store } from '../store.ts'
+
+/** Transaction index of a snapshot: it follows every transaction of its slot. */
+export const SNAPSHOT_TX_INDEX = 4_294_967_295
+
+/** What an account held after all transactions of a slot. */
+export interface BalanceSnapshot {
+  readonly wallet: number
+  /** Address of the token account; '' for SOL. */
+  readonly account: string
+  /** '' for SOL. */
+  readonly mint: string
+  readonly slot: number
+  readonly amount: bigint
+}
+
+/** Returns a subquery: snapshots as links that change nothing. */
+export function SNAPSHOT_ENTRIES(where: string): string {
+  return `SELECT wallet, account, slot, toUInt32(${SNAPSHOT_TX_INDEX}) AS tx_index, toUInt32(0) AS block_time, mint, toNullable(amount) AS before, amount AS after FROM balance_snapshots FINAL WHERE ${where}`
+}
+
+/** Subquery: the slot of each wallet's snapshot. */
+export const SNAPSHOT_SLOTS = "SELECT wallet, slot FROM balance_snapshots FINAL WHERE account = ''"
+
+/**
+ * Stores the snapshot of one wallet. The SOL comes last: with it, token accounts that are not among
+ * the snapshots held nothing.
+ */
+export async function insertSnapshot(
+  store: Store,
+  tokens: readonly BalanceSnapshot[],
+  sol: BalanceSnapshot,
+): Promise<void> {
+  await insertRows(
+    store,
+    'balance_snapshots',
+    tokens.map((row) => ({ ...row })),
+  )
+  await insertRows(store, 'balance_snapshots', [{ ...sol }])
+}
+
+/** Returns the slot of the snapshot of each wallet that has one. */
+export async function readSnapshotSlots(store: Store): Promise<Map<number, number>> {
+  const rows = await store.query<{ wallet: number; slot: string }>(
+    `${SNAPSHOT_SLOTS} LIMIT 10000000`,
+  )
+  return new Map(rows.map(({ wallet, slot }) => [wallet, Number(slot)]))
+}
+
+/** Returns the snapshots of some accounts of wallets. */
+export async function readSnapshots(
+  store: Store,
+  wanted: readonly { readonly wallet: number; readonly account: string }[],
+): Promise<BalanceSnapshot[]> {
+  if (wanted.length === 0) return []
+  const keys = wanted.map(({ wallet, account }) => `(${wallet}, '${account}')`)
+  const rows = await store.query<
+    Pick<BalanceSnapshot, 'wallet' | 'account' | 'mint'> & { slot: string; amount: string }
+  >(
+    `SELECT wallet, account, mint, slot, amount FROM balance_snapshots FINAL
+     WHERE (wallet, account) IN (${keys.join(', ')}) LIMIT 10000000`,
+  )
+  return rows.map((row) => ({ ...row, slot: Number(row.slot), amount: BigInt(row.amount) }))
+}
