@@ -58,6 +58,7 @@ export const pipelineEnv = {
     (text) => parseAddress(text) ?? undefined,
   ).default(address('Czfq3xZZDmsdGdUyrNLtRhGc47cXcZtLG4crryfu44zE')),
   SOL_PRICE_MAX_AGE_SECONDS: envInteger(1, 10_000_000, 3600).default(3600),
+  REPAIR_RPC_CALLS_PER_HOUR: envInteger(0, 1_000_000, 3600).default(3600),
   PRIVACY_SALT: envText('at least 16 characters', 'of openssl rand -hex 32', (text) =>
     text.length >= 16 ? text : undefined,
   ).optional(),

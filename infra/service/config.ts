@@ -51,6 +51,8 @@ export interface ServiceConfig {
   /** `SOLANA_RPC_URL`, for a process that does not ingest; null when unset. */
   readonly rpcUrl: URL | null
   readonly solPriceMaxAgeSeconds: number
+  /** `REPAIR_RPC_CALLS_PER_HOUR`: 0: breaks stay open (rule K8). */
+  readonly repairCallsPerHour: number
   /** `PRIVACY_SALT`: the key that perturbs served figures (rule I2); null: they are exact. */
   readonly privacySalt: string | null
   /** Payment addresses and prices. */
@@ -164,6 +166,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): S
       : null,
     ...dataOf(values),
     solPricesFile: values.SOL_PRICES_FILE ?? null,
+    repairCallsPerHour: values.REPAIR_RPC_CALLS_PER_HOUR,
     strategiesFile: values.STRATEGIES_FILE ?? SHIPPED_STRATEGIES,
     metricsPort: values.METRICS_PORT,
     secretFiles: secretFilesOf(env),

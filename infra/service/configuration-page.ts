@@ -55,6 +55,10 @@ const ENTRIES: Readonly<Record<keyof ServiceEnv, Entry>> = {
     group: 'source',
     text: 'Account of the Orca Whirlpool SOL/USDC pool that gives the price of SOL.',
   },
+  REPAIR_RPC_CALLS_PER_HOUR: {
+    group: 'source',
+    text: 'RPC calls per hour to fetch transactions that the stream left out. 0: breaks stay open.',
+  },
   SOL_PRICE_MAX_AGE_SECONDS: { group: 'source', text: 'Oldest price of SOL that is used.' },
   SOL_PRICES_FILE: {
     group: 'source',

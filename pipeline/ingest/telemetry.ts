@@ -85,6 +85,17 @@ export function createIngestMetrics(registry: Registry) {
       labelNames: ['method', 'outcome'],
       registers,
     }),
+    repairCalls: new Counter({
+      name: 'repair_rpc_calls_total',
+      help: 'Requests to the RPC server for repairs of breaks.',
+      registers,
+    }),
+    repairs: new Counter({
+      name: 'repairs_total',
+      help: 'Tries to repair a break, by outcome: found, nothing, not_traded (a mint that the wallet never traded).',
+      labelNames: ['outcome'],
+      registers,
+    }),
     heldBytes: new Gauge({
       name: 'ingest_held_bytes',
       help: 'Bytes of transactions in memory: of unsealed slots, and of sealed slots waiting for the log.',

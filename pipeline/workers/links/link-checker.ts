@@ -1,3 +1,4 @@
+import pMap from 'p-map'
 import type { BalanceRecord, TokenLink } from '../../domain/event.ts'
 import type { WalletRecord } from '../../domain/slot.ts'
 import type { Store } from '../../store/store.ts'
@@ -7,8 +8,14 @@ import {
   readOpenRanges,
 } from '../../store/tables/backfills.ts'
 import { readSnapshotSlots } from '../../store/tables/balance-snapshots.ts'
-import { breakText, breakWriter, readBreaks } from '../../store/tables/chain-breaks.ts'
 import {
+  breakText,
+  breakWriter,
+  type ChainBreak,
+  readBreaks,
+} from '../../store/tables/chain-breaks.ts'
+import {
+  chainText,
   readLinksBeyond,
   readSeams,
   type Seam,
@@ -134,7 +141,7 @@ export class LinkChecker {
 
   /** A late link may close a break at once; to open one takes longer. */
   #doubt(stretch: Stretch, seenAt = this.#deps.now()): void {
-    const isBroken = this.#broken.has(`${stretch.wallet}/${stretch.account}`)
+    const isBroken = this.#broken.has(chainText(stretch))
     const dueAt = isBroken ? this.#deps.now() : seenAt + OPENS_AFTER_MS
     if (!this.#doubts.add(stretch, seenAt, dueAt)) this.#wallets.add(stretch.wallet)
   }
@@ -142,29 +149,31 @@ export class LinkChecker {
   /** Looks at stretches and whole wallets, except where a backfill is still under way. */
   async #look(due: readonly Doubt[], now: number): Promise<void> {
     const open = await readOpenRanges(this.#deps.store)
-    for (const doubt of due) {
-      if (open.some((range) => overlaps(range, doubt.stretch)))
-        this.#wallets.add(doubt.stretch.wallet)
-      else await this.#lookAt(doubt, now)
-    }
-    const ready = [...this.#wallets].filter((wallet) => open.every((o) => o.wallet !== wallet))
-    for (const wallet of ready.slice(0, WALLETS_PER_PASS)) {
+    const ready = due.filter(({ stretch }) => {
+      const isWaiting = open.some((range) => overlaps(range, stretch))
+      if (isWaiting) this.#wallets.add(stretch.wallet)
+      return !isWaiting
+    })
+    const changes = await pMap(ready, (doubt) => this.#lookAt(doubt, now), { concurrency: 4 })
+    await this.#writeBreaks(changes.flat())
+    const wallets = [...this.#wallets].filter((wallet) => open.every((o) => o.wallet !== wallet))
+    for (const wallet of wallets.slice(0, WALLETS_PER_PASS)) {
       this.#wallets.delete(wallet)
       await this.#lookAtWallet(wallet)
     }
   }
 
-  async #lookAt({ stretch, seenAt }: Doubt, now: number): Promise<void> {
+  /** Returns the breaks to store. */
+  async #lookAt({ stretch, seenAt }: Doubt, now: number): Promise<readonly ChainBreak[]> {
     const { store, metrics } = this.#deps
     const mayOpen = now - seenAt >= OPENS_AFTER_MS
     const seconds = Math.floor(now / 1000)
     const { opened, closed, young } = await checkStretch(store, stretch, mayOpen, seconds)
-    await this.#writeBreaks([...opened, ...closed])
     for (const seam of young) this.#doubts.add(stretchOf(seam), seenAt, seenAt + OPENS_AFTER_MS)
-    if (opened.length > 0) this.#broken.add(`${stretch.wallet}/${stretch.account}`)
+    if (opened.length > 0) this.#broken.add(chainText(stretch))
     metrics.breaks.inc({ change: 'opened' }, opened.length)
     metrics.breaks.inc({ change: 'closed' }, closed.length)
-    if (opened.length + closed.length > 0) this.#reviewedAt = 0 // the counts have changed
+    return [...opened, ...closed]
   }
 
   /** Puts in doubt what does not fit in the chains of a wallet, and its breaks. */
@@ -192,7 +201,7 @@ export class LinkChecker {
     }
     const breaks = await readBreaks(store, ['open', 'unexplained'])
     const mine = breaks.filter(({ wallet }) => isMine(wallet))
-    this.#broken = new Set(mine.map(({ wallet, account }) => `${wallet}/${account}`))
+    this.#broken = new Set(mine.map(chainText))
     for (const found of mine) this.#doubt(stretchOf(found))
     const open = mine.filter(({ state }) => state === 'open')
     metrics.open.set({ state: 'open' }, open.length)
