@@ -43,6 +43,7 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
   backfills: [inStore('backfills')],
   balance_snapshots: ['balance-snapshots', 'links'].map(inStore),
   chain_breaks: [inStore('chain-breaks')],
+  wallet_verifications: [inStore('wallet-verifications')],
   token_accounts: [inStore('backfills')],
   redecoded_wallets: [inStore('redecoded-wallets')],
   // Customers. The API cannot import the worker that stores deposits.

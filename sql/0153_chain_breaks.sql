@@ -16,6 +16,7 @@ CREATE TABLE IF NOT EXISTS chain_breaks
     mint String COMMENT 'Base58 address of the mint; empty for SOL',
     from_slot UInt64 COMMENT 'Slot of the previous link, or of the snapshot',
     from_tx_index UInt32 COMMENT 'Index of its transaction; 4294967295: a snapshot after the slot',
+    from_time UInt32 COMMENT 'Unix seconds of the block of the previous link; 0: a snapshot',
     block_time UInt32 COMMENT 'Unix seconds of the block of the link that does not fit; 0: a snapshot',
     expected UInt64 COMMENT 'What the previous link ended with',
     found UInt64 COMMENT 'What the link begins with',

@@ -69,16 +69,33 @@ export async function readBreaks(
   return rows.map(breakOf)
 }
 
-/** Subquery: number of open and of unexplained breaks, and the slot of the first, by wallet. */
+/** Subquery: by wallet, open and unexplained breaks, and where the first of them begins. */
 export const BREAK_COUNTS = `
   SELECT wallet, toUInt32(countIf(state = 'open')) AS open_breaks,
     toUInt32(countIf(state = 'unexplained')) AS unexplained_breaks,
     min(from_slot) AS first_break_slot
   FROM chain_breaks FINAL WHERE state IN ('open', 'unexplained') GROUP BY wallet`
 
+/** Returns the numbers of open and of unexplained breaks of all wallets. */
+export async function readBreakCounts(
+  store: Store,
+): Promise<{ readonly open: number; readonly unexplained: number }> {
+  const [row] = await store.query<{ open: number; unexplained: number }>(
+    `SELECT toUInt32(countIf(state = 'open')) AS open,
+       toUInt32(countIf(state = 'unexplained')) AS unexplained
+     FROM chain_breaks FINAL WHERE state IN ('open', 'unexplained')`,
+    {},
+    ['open', 'unexplained'],
+  )
+  return row ?? { open: 0, unexplained: 0 }
+}
+
 type BreakRow = Pick<ChainBreak, 'wallet' | 'account' | 'mint' | 'state' | 'cause' | 'tries'> &
   Record<'slot' | 'from_slot' | 'expected' | 'found', string> &
-  Record<'tx_index' | 'from_tx_index' | 'block_time' | 'opened_at' | 'changed_at', number>
+  Record<
+    'tx_index' | 'from_tx_index' | 'from_time' | 'block_time' | 'opened_at' | 'changed_at',
+    number
+  >
 
 function breakOf(row: BreakRow): ChainBreak {
   const { wallet, account, mint, state, cause, tries } = row
@@ -90,6 +107,7 @@ function breakOf(row: BreakRow): ChainBreak {
     mint,
     blockTime: row.block_time,
     from: { slot: Number(row.from_slot), txIndex: row.from_tx_index },
+    fromTime: row.from_time,
     expected: BigInt(row.expected),
     found: BigInt(row.found),
     state,
@@ -109,6 +127,7 @@ function breakRow(found: ChainBreak, version: number): Row {
     mint: found.mint,
     from_slot: found.from.slot,
     from_tx_index: found.from.txIndex,
+    from_time: found.fromTime,
     block_time: found.blockTime,
     expected: found.expected,
     found: found.found,

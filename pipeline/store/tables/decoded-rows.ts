@@ -61,3 +61,7 @@ const UNKNOWN_PROGRAMS = `
   GROUP BY program_id
   ORDER BY max(slot) DESC, program_id
   LIMIT 10000`
+
+/** Subquery: places of a wallet's transactions that could not be decoded. */
+export const UNDECODED_PLACES =
+  'SELECT slot, tx_index FROM undecoded FINAL WHERE wallet = {wallet:UInt32}'

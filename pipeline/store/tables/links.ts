@@ -1,6 +1,6 @@
 import { batches } from '../../runtime/batches.ts'
 import type { Store } from '../store.ts'
-import { SNAPSHOT_ENTRIES, SNAPSHOT_TX_INDEX } from './balance-snapshots.ts'
+import { SNAPSHOT_ENTRIES, SNAPSHOT_SLOTS, SNAPSHOT_TX_INDEX } from './balance-snapshots.ts'
 
 /** An account of a tracked wallet: the address of a token account, or '' for the wallet's SOL. */
 export interface ChainKey {
@@ -29,6 +29,8 @@ export interface Seam extends ChainKey, LinkPlace {
   /** Unix seconds of the second link; 0 if it is a snapshot. */
   readonly blockTime: number
   readonly from: LinkPlace
+  /** Unix seconds of the first link; 0 if it is a snapshot. */
+  readonly fromTime: number
   /** What the first link ended with. */
   readonly expected: bigint
   /** What the second link begins with. */
@@ -44,13 +46,9 @@ export function comparePlaces(a: LinkPlace, b: LinkPlace): number {
 const SOL_LINKS = `SELECT wallet, '' AS account, slot, tx_index, block_time, '' AS mint, lamports_before AS before, lamports AS after FROM sol_balances FINAL`
 const TOKEN_LINKS = `SELECT wallet, account, slot, tx_index, block_time, mint, toNullable(amount_before) AS before, amount_after AS after FROM token_links FINAL`
 
-/** Subquery: the newest link of each account. */
-export const NEWEST_LINKS = `
-  SELECT wallet, '' AS account, max((slot, tx_index)) AS place, argMax(lamports, (slot, tx_index, version)) AS after, '' AS mint
-  FROM sol_balances GROUP BY wallet
-  UNION ALL
-  SELECT wallet, account, max((slot, tx_index)), argMax(amount_after, (slot, tx_index, version)), argMax(mint, (slot, tx_index, version))
-  FROM token_links GROUP BY wallet, account`
+/** Subquery: the slot of the newest link of each wallet's SOL. */
+export const NEWEST_SOL_LINKS =
+  'SELECT wallet, max(slot) AS newest_slot FROM sol_balances GROUP BY wallet'
 
 const ACCOUNTS_PER_QUERY = 50
 
@@ -148,7 +146,7 @@ export async function readSeams(
     `SELECT * FROM (
        SELECT wallet, account, slot, tx_index, block_time, mint, before,
          lagInFrame(after) OVER chain AS expected, lagInFrame(slot) OVER chain AS from_slot,
-         lagInFrame(tx_index) OVER chain AS from_tx_index, row_number() OVER chain AS place
+         lagInFrame(tx_index) OVER chain AS from_tx_index, lagInFrame(block_time) OVER chain AS from_time, row_number() OVER chain AS place
        FROM (${parts.join(' UNION ALL ')})
        WINDOW chain AS (PARTITION BY account ORDER BY slot, tx_index ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
      ) WHERE place > 1 AND before != expected
@@ -163,6 +161,7 @@ export async function readSeams(
     mint: row.mint,
     blockTime: row.block_time,
     from: { slot: Number(row.from_slot), txIndex: row.from_tx_index },
+    fromTime: row.from_time,
     expected: BigInt(row.expected),
     found: BigInt(row.before),
   }))
@@ -170,17 +169,62 @@ export async function readSeams(
 
 type SeamRow = ChainKey &
   Record<'slot' | 'from_slot' | 'before' | 'expected', string> &
-  Record<'tx_index' | 'from_tx_index' | 'block_time', number> & { readonly mint: string }
+  Record<'tx_index' | 'from_tx_index' | 'from_time' | 'block_time', number> & {
+    readonly mint: string
+  }
 
-/** Subquery: accounts without a snapshot held nothing when their wallet's snapshot was taken. */
+/** Subquery: accounts that the first snapshot of their wallet lacks held nothing then. */
 function emptyAccounts(where: string, within: string): string {
+  const opening = `(SELECT slot FROM (${SNAPSHOT_SLOTS}) WHERE wallet = {wallet:UInt32})`
   return `SELECT * FROM (
-    SELECT DISTINCT wallet, account, (SELECT slot FROM balance_snapshots FINAL WHERE wallet = {wallet:UInt32} AND account = '') AS slot,
-      toUInt32(${SNAPSHOT_TX_INDEX}) AS tx_index, toUInt32(0) AS block_time, '' AS mint, toNullable(toUInt64(0)) AS before, toUInt64(0) AS after
-    FROM token_links WHERE ${where}
-      AND account NOT IN (SELECT account FROM balance_snapshots WHERE wallet = {wallet:UInt32})
+    SELECT DISTINCT wallet, account, ${opening} AS slot, toUInt32(${SNAPSHOT_TX_INDEX}) AS tx_index,
+      toUInt32(0) AS block_time, '' AS mint, toNullable(toUInt64(0)) AS before, toUInt64(0) AS after
+    FROM (SELECT wallet, account FROM token_links WHERE ${where}
+      UNION ALL SELECT wallet, account FROM balance_snapshots WHERE ${where} AND account != '')
+    WHERE account NOT IN (SELECT account FROM balance_snapshots WHERE wallet = {wallet:UInt32} AND balance_snapshots.slot <= ${opening})
   ) WHERE slot > 0 ${within}`
 }
+
+/** What an account held as of a slot, by its newest link or snapshot. */
+export interface LastBalance {
+  readonly account: string
+  readonly mint: string
+  readonly amount: bigint
+  readonly slot: number
+}
+
+/** Returns what each account of a wallet held as of a slot, by its links and snapshots (rule K8). */
+export async function readLastBalances(
+  store: Store,
+  wallet: number,
+  slot: number,
+): Promise<LastBalance[]> {
+  const until = 'wallet = {wallet:UInt32} AND slot <= {slot:UInt64}'
+  const parts = [
+    `${SOL_LINKS} WHERE ${until}`,
+    `${TOKEN_LINKS} WHERE ${until}`,
+    SNAPSHOT_ENTRIES(until),
+  ]
+  const rows = await store.query<Record<'account' | 'of_mint' | 'amount' | 'newest', string>>(
+    `SELECT account, argMax(mint, (slot, tx_index)) AS of_mint,
+       argMax(after, (slot, tx_index)) AS amount, max(slot) AS newest
+     FROM (${parts.join(' UNION ALL ')}) GROUP BY account ORDER BY account LIMIT 10000000`,
+    { wallet, slot },
+  )
+  return rows.map(({ account, of_mint, amount, newest }) => ({
+    account,
+    mint: of_mint,
+    amount: BigInt(amount),
+    slot: Number(newest),
+  }))
+}
+
+/** Subquery: what the links of a wallet change, by transaction and mint, from a slot to another. */
+export const LINK_CHANGES = `
+  SELECT slot, tx_index, mint, sum(toInt256(amount_after) - toInt256(amount_before)) AS change
+  FROM token_links FINAL
+  WHERE wallet = {wallet:UInt32} AND slot > {from:UInt64} AND slot <= {to:UInt64}
+  GROUP BY slot, tx_index, mint`
 
 /**
  * Returns the links of slots beyond `slot`, in the order of slots, at most `limit`: those that a

@@ -37,6 +37,7 @@ const aBreak = (fields: Partial<ChainBreak>): ChainBreak => ({
   txIndex: 3,
   blockTime: NOW - 60,
   from: { slot: 700, txIndex: 1 },
+  fromTime: NOW - 100,
   expected: 5_000_000n,
   found: 7_000_000n,
   state: 'open',

@@ -7,7 +7,7 @@ import {
   readBackfilledSince,
   readOpenRanges,
 } from '../../store/tables/backfills.ts'
-import { readSnapshotSlots } from '../../store/tables/balance-snapshots.ts'
+import { readSnapshotsSince } from '../../store/tables/balance-snapshots.ts'
 import {
   breakText,
   breakWriter,
@@ -45,6 +45,8 @@ const MAX_PENDING = 100_000
 const LINKS_PER_PAGE = 50_000
 /** All breaks that are not closed are looked at again after this long. */
 const REVIEW_MS = 30_000
+/** Clocks of processes and servers may differ by this much. */
+const CLOCKS_APART_MS = 60_000
 /** Wallets checked as a whole in one pass. */
 const WALLETS_PER_PASS = 4
 /** Late links of one wallet in one pass above which the wallet is checked as a whole. */
@@ -68,8 +70,8 @@ export class LinkChecker {
   /** Accounts that have a break that is not closed. */
   #broken = new Set<string>()
   #reviewedAt = 0
-  /** Wallets whose snapshot was taken into account. */
-  readonly #snapshots = new Set<number>()
+  /** Snapshots stored since then were not taken into account yet, in milliseconds. */
+  #snapshotsSince = 0
 
   constructor(deps: LinkCheckerDeps) {
     this.#deps = deps
@@ -101,6 +103,7 @@ export class LinkChecker {
     this.#ends.clear()
     this.#doubts.clear()
     this.#reviewedAt = 0
+    this.#snapshotsSince = position === null ? 0 : position.time * 1000 - CLOCKS_APART_MS
     if (position === null) return
     const backfilled = await readBackfilledSince(store, position.time * 1000)
     this.noteWallets(backfilled.filter(isMine))
@@ -194,11 +197,9 @@ export class LinkChecker {
     const { store, metrics, isMine, now } = this.#deps
     if (now() - this.#reviewedAt < REVIEW_MS) return
     this.#reviewedAt = now()
-    for (const wallet of (await readSnapshotSlots(store)).keys()) {
-      if (!isMine(wallet) || this.#snapshots.has(wallet)) continue
-      this.#snapshots.add(wallet)
-      this.#wallets.add(wallet)
-    }
+    const since = this.#snapshotsSince
+    this.#snapshotsSince = Date.now() - CLOCKS_APART_MS
+    this.noteWallets((await readSnapshotsSince(store, since)).filter(isMine))
     const breaks = await readBreaks(store, ['open', 'unexplained'])
     const mine = breaks.filter(({ wallet }) => isMine(wallet))
     this.#broken = new Set(mine.map(chainText))

@@ -17,6 +17,7 @@ import { openTestStore, type TestStore, testDatabase } from '../../testing/test-
 import { startFold } from '../fold/fold.ts'
 import { trackWallets } from '../ingest/track-wallets.ts'
 import { startLinkCheck } from './check-links.ts'
+import { reconcileWallet } from './reconcile.ts'
 import { startBreakRepairs } from './repair-breaks.ts'
 import { startSnapshots } from './snapshots.ts'
 
@@ -84,7 +85,8 @@ async function follow(isLeftOut: IsLeftOut, callsPerHour = 1_000_000) {
   const truth: WalletRecord[] = []
   let leftOut = 0
   simulator.advance(SLOTS)
-  for (let slot = first; slot < START + SLOTS; slot += 1) {
+  const { slot: end } = await rpc.getHoldings(simulator.wallets[0]!, { commitment: 'finalized' })
+  for (let slot = first; slot <= end; slot += 1) {
     const { records } = simulator.truth(slot)
     const missing = new Set(
       records.filter((record) => isLeftOut(record, slot - first)).map(({ txIndex }) => txIndex),
@@ -102,6 +104,17 @@ async function follow(isLeftOut: IsLeftOut, callsPerHour = 1_000_000) {
   }
   await stored()
   return {
+    /** Compares every wallet with the chain, as of the last slot. */
+    reconcile: () =>
+      Promise.all(
+        simulator.wallets.map((address, at) =>
+          reconcileWallet(at + 1, address, {
+            store,
+            rpc,
+            stop: new AbortController().signal,
+          }),
+        ),
+      ),
     truth,
     leftOut,
     origins,
@@ -220,3 +233,31 @@ test.serial('a budget of no calls leaves breaks open (K6, K8)', async (t) => {
   t.deepEqual(Object.keys(await states()), ['open'])
   await run.stop()
 })
+
+test.serial(
+  'what was left out after the last link of an account is found by reconcile alone, and heals (K8)',
+  async (t) => {
+    t.timeout(120_000)
+    const run = await follow(({ wallet }, at) => wallet === 3 && at >= 120)
+    t.true(run.leftOut > 2)
+    const differences_ = await run.reconcile()
+    const causes = differences_.flatMap(({ wallet, differences }) =>
+      differences.map(({ cause }) => ({ wallet, cause })),
+    )
+    t.true(causes.filter(({ wallet }) => wallet === 3).length > 0)
+    t.deepEqual([...new Set(causes.map(({ cause }) => cause))], ['missing'])
+    await run.healed()
+    const again = await run.reconcile()
+    t.deepEqual(
+      again.flatMap(({ differences }) => differences),
+      [],
+    )
+    t.true(again.every(({ isOpened, accounts }) => isOpened && accounts > 1))
+    await run.stop()
+    t.deepEqual(await differences(run.truth), [])
+    const verified = await opened.store.query<{ wallets: number }>(
+      'SELECT toUInt32(uniqExact(wallet)) AS wallets FROM wallet_verifications FINAL',
+    )
+    t.deepEqual(verified, [{ wallets: WALLETS }])
+  },
+)
