@@ -5,8 +5,8 @@
 -- Read by: the check of these chains, and `operator reconcile`. The links of a wallet's SOL are in
 --   `sol_balances`.
 -- Duplicates: all rows of one key are one link, and the highest `version` counts. Read with FINAL.
--- Units: raw token units, unix seconds of the block. An amount is 0 while the account does not exist
---   or belongs to somebody else.
+-- Units: raw token units, unix seconds of the block. An amount is 0 while the account does not
+--   exist or belongs to somebody else.
 -- The addresses of accounts are for the service alone and are never published.
 CREATE TABLE IF NOT EXISTS token_links
 (

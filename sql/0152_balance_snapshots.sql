@@ -1,8 +1,8 @@
--- One row is what an account of a tracked wallet held on chain after a slot (rule K8). The first ones
---   of a wallet are the start of its chains of links. Its SOL, the row with an empty account, is
---   stored last: with it, every token account without a row held nothing.
--- Written by: ingest, when tracking begins; `operator reconcile`, for an account that held something
---   else than its links say.
+-- One row is what an account of a tracked wallet held on chain after a slot (rule K8). The first
+--   ones of a wallet are the start of its chains of links. Its SOL, the row with an empty account,
+--   is stored last: with it, every token account without a row held nothing.
+-- Written by: ingest, when tracking begins; `operator reconcile`, for an account that held
+--   something else than its links say.
 -- Read by: the check of the chains, and `operator reconcile`.
 -- Duplicates: all rows of one key are equal. Read with FINAL.
 -- Units: lamports, or raw token units.

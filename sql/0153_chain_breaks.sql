@@ -1,5 +1,5 @@
--- One row is a break: a link of an account that does not begin with what the previous one ended with
---   (rule K8). Something is missing between the two.
+-- One row is a break: a link of an account that does not begin with what the previous one ended
+--   with (rule K8). Something is missing between the two.
 -- Written by: the check of the chains, which opens and closes breaks; the repair, which counts its
 --   tries and says what could not be found.
 -- Read by: both, `operator audit`, `operator wallets` and `/status`.

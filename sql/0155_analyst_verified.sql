@@ -1,5 +1,5 @@
--- Replaces the analyst's view of coverage (0142_analyst_served_books.sql): it also says through when
---   a wallet is verified, and how many breaks its chains of links have (rule K8).
+-- Replaces the analyst's view of coverage (0142_analyst_served_books.sql): it also says through
+--   when a wallet is verified, and how many breaks its chains of links have (rule K8).
 -- `verified_through` is the newest link of the wallet's SOL, or the last comparison with the chain
 --   if that is later; with breaks, where the first of them begins. With PRIVACY_SALT both times are
 --   full hours: `complete_since` is rounded up, `verified_through` down.

@@ -3,7 +3,7 @@ import { readActions } from './audit-log.ts'
 import { optionCommand } from './command.ts'
 
 /** `actions`: lists what operators did, newest first. The command itself is not recorded. */
-export const actions = optionCommand({
+export const actionsCommand = optionCommand({
   name: 'actions',
   summary: 'Lists what operators did.',
   usage: '[--limit <n>]',

@@ -3,7 +3,7 @@ import { ServiceError, type ServiceErrorCode } from '../../pipeline/domain/servi
 import { accountConfirm } from './account-confirm.ts'
 import { accountCreate } from './account-create.ts'
 import { accountCredit } from './account-credit.ts'
-import { actions } from './actions.ts'
+import { actionsCommand } from './actions.ts'
 import { audit } from './audit.ts'
 import { withAudit } from './audit-log.ts'
 import { backfill } from './backfill.ts'
@@ -37,7 +37,7 @@ const COMMANDS: readonly Command[] = [
   ledgerCheck,
   reconcile,
   audit,
-  actions,
+  actionsCommand,
   migrateCommand,
   { ...sql, recorded: digestOf },
 ]

@@ -30,9 +30,9 @@ export interface Workers extends ServicePart {
 }
 
 /**
- * Starts the fold and the workers that follow what it stores: the check of links, missing prices, facts about
- * mints, the watchlist with the pools of its tokens, and filter strategies (rule G5). Without an
- * RPC server there are no mint facts and no pools.
+ * Starts the fold and the workers that follow what it stores: the check of links, missing prices,
+ * facts about mints, the watchlist with the pools of its tokens, and filter strategies (rule G5).
+ * Without an RPC server there are no mint facts and no pools.
  */
 export async function startWorkers(
   context: ServiceContext,

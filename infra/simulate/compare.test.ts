@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import test from 'ava'
 import { addressFromBytes } from '../../pipeline/domain/address.ts'
-import type { BalanceRecord, TokenLink, WalletEvent } from '../../pipeline/domain/event.ts'
+import type { BalanceRecord, TokenAccountLink, WalletEvent } from '../../pipeline/domain/event.ts'
 import { createMemoryLog } from '../../pipeline/log/memory.ts'
 import { createLogger } from '../../pipeline/runtime/logger.ts'
 import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
@@ -57,7 +57,7 @@ function tablesOf(chain: RecordChain) {
   const records = [...chain.slots, ...chain.late].flatMap((part) => part.records)
   const events: WalletEvent[] = []
   const balances: BalanceRecord[] = []
-  const links: TokenLink[] = []
+  const links: TokenAccountLink[] = []
   for (const record of records) {
     if (record.kind === 'balance') balances.push(record)
     else if (record.kind === 'token_link') links.push(record)

@@ -1,11 +1,11 @@
-import type { BalanceRecord, TokenLink, WalletEvent } from '../../pipeline/domain/event.ts'
+import type { BalanceRecord, TokenAccountLink, WalletEvent } from '../../pipeline/domain/event.ts'
 import type { Simulator } from '../simulator/simulator.ts'
 
 /** Expected records of the tracked wallets, as the simulated market states them. */
 export class TrueChain {
   readonly events: WalletEvent[] = []
   readonly balances: BalanceRecord[] = []
-  readonly links: TokenLink[] = []
+  readonly links: TokenAccountLink[] = []
   /** Number of transactions of each block. */
   readonly blockLengths = new Map<number, number>()
   readonly #simulator: Simulator

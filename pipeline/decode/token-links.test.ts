@@ -1,6 +1,6 @@
 import test from 'ava'
 import fc from 'fast-check'
-import type { TokenLink } from '../domain/event.ts'
+import type { TokenAccountLink } from '../domain/event.ts'
 import type { Transaction } from '../domain/transaction.ts'
 import { actions, storyOf } from '../testing/stories.ts'
 import { addressOf, TransactionStory, trackedNames } from '../testing/transaction-story.ts'
@@ -13,7 +13,7 @@ function links(tx: Transaction, ...names: readonly string[]) {
   })
 }
 
-function allLinks(tx: Transaction, ...names: readonly string[]): TokenLink[] {
+function allLinks(tx: Transaction, ...names: readonly string[]): TokenAccountLink[] {
   const result = createDecoder(trackedNames(...names)).decode(tx, 7, () => 6)
   if (result.kind !== 'decoded') throw new Error('decimals are unknown')
   return result.records.filter((record) => record.kind === 'token_link')

@@ -1,5 +1,5 @@
 import { addressFromBytes } from '../domain/address.ts'
-import type { TokenLink } from '../domain/event.ts'
+import type { TokenAccountLink } from '../domain/event.ts'
 import type { DecodedRecord } from '../domain/slot.ts'
 import type { Transaction } from '../domain/transaction.ts'
 import type { NamedWallets } from './named-wallets.ts'
@@ -24,7 +24,10 @@ export function addTokenLinks(
 ): void {
   if (!named.ownTokens) return
   const owner = named.addresses[named.wallets.indexOf(wallet)]
-  const amounts = new Map<number, { mint: TokenLink['mint']; before: bigint; after: bigint }>()
+  const amounts = new Map<
+    number,
+    { mint: TokenAccountLink['mint']; before: bigint; after: bigint }
+  >()
   for (const balance of tx.preTokenBalances) {
     if (balance.owner !== owner) continue
     const { accountIndex, mint, amount } = balance
@@ -37,7 +40,7 @@ export function addTokenLinks(
     amounts.set(accountIndex, { mint, before, after: amount })
   }
   const isNamed = named.atKey.includes(wallet)
-  const links: TokenLink[] = []
+  const links: TokenAccountLink[] = []
   for (const [accountIndex, { mint, before, after }] of amounts) {
     if (before === after && !isNamed) continue
     if (before > MAX_U64 || after > MAX_U64) continue // amounts come from the node unchecked

@@ -96,7 +96,7 @@ export interface BalanceRecord {
  * but logged and stored like one. Amounts are raw units, and 0 while the account does not exist or
  * belongs to somebody else.
  */
-export interface TokenLink {
+export interface TokenAccountLink {
   readonly kind: 'token_link'
   readonly slot: number
   readonly txIndex: number

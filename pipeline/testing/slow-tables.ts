@@ -1,4 +1,4 @@
-import type { BalanceRecord, Swap, TokenLink, WalletEvent } from '../domain/event.ts'
+import type { BalanceRecord, Swap, TokenAccountLink, WalletEvent } from '../domain/event.ts'
 import { compareEventKeys } from '../domain/event-key.ts'
 import { slowBooks, slowToken } from './slow-books.ts'
 import { type SlowEvent, slowEvent, slowValue } from './slow-events.ts'
@@ -19,7 +19,7 @@ export interface SlowInputs {
   readonly wallets: number
   readonly events: readonly WalletEvent[]
   readonly balances: readonly BalanceRecord[]
-  readonly links: readonly TokenLink[]
+  readonly links: readonly TokenAccountLink[]
 }
 
 /** Whole tables by name. Rows are in no order. */

@@ -1,5 +1,9 @@
 import { encodeBase58 } from '../../../pipeline/domain/base58.ts'
-import type { BalanceRecord, TokenLink, WalletEvent } from '../../../pipeline/domain/event.ts'
+import type {
+  BalanceRecord,
+  TokenAccountLink,
+  WalletEvent,
+} from '../../../pipeline/domain/event.ts'
 import type { DecodedRecord } from '../../../pipeline/domain/slot.ts'
 import type { Key } from './key.ts'
 import type { MarketAction } from './scene.ts'
@@ -19,7 +23,7 @@ export interface SlotTruth {
   readonly records: readonly DecodedRecord[]
   readonly events: readonly WalletEvent[]
   readonly balances: readonly BalanceRecord[]
-  readonly links: readonly TokenLink[]
+  readonly links: readonly TokenAccountLink[]
   /**
    * Indexes of the transactions that name a tracked wallet or change a balance of its token
    * accounts: those that a subscription by wallet must bring. Some leave no record, for example
@@ -108,11 +112,11 @@ function recordsOf(
 function tokenLinksOf(
   universe: Universe,
   draft: Draft,
-  places: Pick<TokenLink, 'slot' | 'txIndex' | 'blockTime'>,
+  places: Pick<TokenAccountLink, 'slot' | 'txIndex' | 'blockTime'>,
   { before, after }: Around,
-): TokenLink[] {
+): TokenAccountLink[] {
   const ids = new Set([...draft.preTokens, ...draft.postTokens].map(({ account }) => account))
-  const links = [...ids].flatMap((account): TokenLink[] => {
+  const links = [...ids].flatMap((account): TokenAccountLink[] => {
     const { id, address } = draft.keys[account]!
     const ofAccount = (held: DraftBalance) => held.account === account
     const pre = draft.preTokens.find(ofAccount)?.token

@@ -193,7 +193,7 @@ export interface LastBalance {
   readonly slot: number
 }
 
-/** Returns what each account of a wallet held as of a slot, by its links and snapshots (rule K8). */
+/** Returns what each account of a wallet held as of a slot, by its links and snapshots. */
 export async function readLastBalances(
   store: Store,
   wallet: number,

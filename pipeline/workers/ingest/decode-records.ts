@@ -5,7 +5,7 @@ import {
   KEPT_FORMAT,
   type KeptTransaction,
   MAX_KEPT_BYTES,
-  type TokenLink,
+  type TokenAccountLink,
 } from '../../domain/event.ts'
 import type { DecodedRecord, WalletRecord } from '../../domain/slot.ts'
 import type { Transaction } from '../../domain/transaction.ts'
@@ -63,7 +63,7 @@ function withKept(tx: Transaction, records: readonly DecodedRecord[]): readonly 
 }
 
 /** Whether a record says what an account held, and nothing else (rule K8). */
-function isLink(record: DecodedRecord): record is BalanceRecord | TokenLink {
+function isLink(record: DecodedRecord): record is BalanceRecord | TokenAccountLink {
   return record.kind === 'balance' || record.kind === 'token_link'
 }
 

@@ -1,7 +1,7 @@
 import test from 'ava'
 import fc from 'fast-check'
 import { addressFromBytes } from '../../domain/address.ts'
-import type { BalanceRecord, TokenLink } from '../../domain/event.ts'
+import type { BalanceRecord, TokenAccountLink } from '../../domain/event.ts'
 import { createRegistry } from '../../runtime/telemetry.ts'
 import { migrate } from '../../store/migrate.ts'
 import { createBackfillJobs, newJob } from '../../store/tables/backfills.ts'
@@ -13,7 +13,7 @@ import { recordRow } from '../fold/event-rows.ts'
 import { createLinkCheckMetrics } from '../telemetry.ts'
 import { LinkChecker } from './link-checker.ts'
 
-type Link = BalanceRecord | TokenLink
+type Link = BalanceRecord | TokenAccountLink
 
 let opened: TestStore
 test.before(async () => {
@@ -30,7 +30,7 @@ test.beforeEach(async () => {
 const ACCOUNT = addressFromBytes(new Uint8Array(32).fill(7))
 const MINT = addressFromBytes(new Uint8Array(32).fill(8))
 
-const link = (slot: number, before: bigint, after: bigint, txIndex = 0): TokenLink => ({
+const link = (slot: number, before: bigint, after: bigint, txIndex = 0): TokenAccountLink => ({
   kind: 'token_link',
   slot,
   txIndex,
@@ -313,7 +313,7 @@ test.serial(
 )
 
 /** The breaks of chains without their lost links, worked out one by one. */
-function seamsOf(links: readonly TokenLink[]) {
+function seamsOf(links: readonly TokenAccountLink[]) {
   return [ACCOUNT, MINT].flatMap((account) => {
     const own = links.filter((one) => one.account === account)
     return own.flatMap((one, at) => {

@@ -1,5 +1,5 @@
 import pMap from 'p-map'
-import type { BalanceRecord, TokenLink } from '../../domain/event.ts'
+import type { BalanceRecord, TokenAccountLink } from '../../domain/event.ts'
 import type { WalletRecord } from '../../domain/slot.ts'
 import type { Store } from '../../store/store.ts'
 import {
@@ -212,7 +212,7 @@ export class LinkChecker {
   }
 }
 
-function linkOf(record: BalanceRecord | TokenLink): StoredLink {
+function linkOf(record: BalanceRecord | TokenAccountLink): StoredLink {
   const { wallet, slot, txIndex } = record
   return record.kind === 'balance'
     ? {

@@ -79,7 +79,11 @@ async function follow(isLeftOut: IsLeftOut, callsPerHour = 1_000_000) {
   const first = Math.max(...(await readSnapshotSlots(store)).values()) + 1
   const limits = { callsPerHour, priceMaxAgeSeconds: 3600, feedSeconds: 86_400 }
   const repairs = startBreakRepairs({
-    ...{ ...deps, ...limits, metrics, newest, everyMs: 20 },
+    ...deps,
+    ...limits,
+    metrics,
+    newest,
+    everyMs: 20,
     rpcUrl: simulator.rpcUrl,
   })
   const truth: WalletRecord[] = []
