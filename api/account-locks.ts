@@ -83,7 +83,7 @@ async function amongProcesses<T>(
 }
 
 function unavailable(why: string): ServiceError {
-  return new ServiceError('unavailable', why, { retriable: true })
+  return new ServiceError('unavailable', why)
 }
 
 const WAIT_MS = 12_000

@@ -5,7 +5,7 @@ import { type Api, type ApiDeps, createApi } from './api.ts'
 import { type AccountChannel, createMemoryChannel } from './channel/account-channel.ts'
 import { createRedisChannel } from './channel/redis.ts'
 import { createCursorCodec } from './cursor.ts'
-import { createFeed } from './stream/feed.ts'
+import { Feed } from './stream/feed.ts'
 
 /**
  * Dependencies of `createApiWithFeed`: those of the API, without the parts that it creates itself.
@@ -24,21 +24,16 @@ export interface ApiWithFeedDeps extends Omit<ApiDeps, 'feed' | 'channel'> {
  * `bad_config` when Redis refuses the user or password.
  */
 export async function createApiWithFeed(deps: ApiWithFeedDeps): Promise<Api> {
-  const { config, log, credits, accounts, perturb, logger, registry } = deps
-  const channel = await openChannel(deps.redisUrl, logger)
-  const feed = createFeed({
+  const { config, accounts } = deps
+  const channel = await openChannel(deps.redisUrl, deps.logger)
+  const feed = new Feed({
+    ...deps,
     channel,
     revokedSince: (unixMs) => accounts.revokedSince(unixMs),
-    log,
     cursors: createCursorCodec(config.secretKey),
-    credits,
     connectionsPerKey: config.connectionsPerKey,
     retentionHours: config.retentionHours,
-    perturb,
     messagesPerMinute: config.feedMessagesPerMinute,
-    logger,
-    registry,
-    onStage: deps.onStage,
   })
   const api = createApi({ ...deps, feed, channel })
   return {

@@ -114,14 +114,12 @@ export function createApi(deps: ApiDeps): Api {
   const { storeReads } = config.accountLimits
   const reads = new FairReads(deps.store, { perAccount: storeReads, timeoutMs: readMs })
   const app = createApp({
+    ...deps,
     store,
     position,
     reads,
     cursors: createCursorCodec(config.secretKey),
-    perturb: deps.perturb,
     epoch: log.epoch,
-    credits,
-    accounts: deps.accounts,
     billing: deps.billing ?? null,
     keys,
     keyUses,
@@ -131,11 +129,9 @@ export function createApi(deps: ApiDeps): Api {
     login,
     jwtKeys: () => jwtKeys,
     channel,
-    feed,
     upgradeOf: server.upgradeOf,
     readiness,
     metrics,
-    logger,
     limits: createLimits(config, redis),
     trustedProxies: config.trustedProxies,
     corsOrigins: config.corsOrigins,
@@ -193,9 +189,7 @@ function readinessChecks(
     meter: () => credits.ping(),
     marker: async () => {
       if (position.stored() === null || feed.sent() === null)
-        throw new ServiceError('unavailable', 'no slot has been stored and published yet', {
-          retriable: true,
-        })
+        throw new ServiceError('unavailable', 'no slot has been stored and published yet')
     },
   }
 }

@@ -58,6 +58,6 @@ export async function orUnavailable<T>(
   try {
     return await reply
   } catch (cause) {
-    throw new ServiceError('unavailable', why, { retriable: true, cause })
+    throw new ServiceError('unavailable', why, { cause })
   }
 }

@@ -51,6 +51,7 @@ export const pipelineEnv = {
   ).optional(),
   WALLETS_FILE: envString().optional(),
   SOL_PRICES_FILE: envString().optional(),
+  PROGRAM_LABELS_FILE: envString().optional(),
   STRATEGIES_FILE: envString().optional(),
   SOL_PRICE_POOL: envText(
     'a base58 address of 32 bytes',

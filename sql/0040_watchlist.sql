@@ -1,7 +1,7 @@
 -- One row is a token of the trending watchlist as it was from one tick on. A tick is a block time
 --   divisible by 10. A row is written when anything but the ages has changed.
 -- The list as of a time T is the newest row with at <= T of each mint, unless its event is `left`.
---   An age is T less the time in the row. (mint, entry) identifies one stay on the list. A listed
+--   An age is T less the time in the row. (mint, entry) identifies one listing. A listed
 --   token has a row in the last 24 hours and a few seconds: each trade causes one, and a token
 --   without a trade leaves.
 -- Written by: the trending worker, before the tick's row of `progress` (worker `trending`,

@@ -1,4 +1,5 @@
 -- The analyst's view of the watchlist: see 0014_analyst_views.sql and 0040_watchlist.sql.
+--   0046_exact_figures.sql replaces it.
 CREATE VIEW IF NOT EXISTS {analyst}.watchlist
 (
     at UInt32 COMMENT 'Unix seconds from which on it was so, divisible by 10',

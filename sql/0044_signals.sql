@@ -1,5 +1,5 @@
 -- One row is a filter strategy that fired for a token of the watchlist, with the figures of that
---   moment. A strategy fires at most once per stay on the list (mint and entry).
+--   moment. A strategy fires at most once per listing (mint and entry).
 -- Written by: the trending worker, before its row of `progress` for that tick.
 -- Read by: `GET /me/signals/filter`, channel `signals` of the socket, and the worker at its start.
 -- Duplicates: a tick that is computed again gives the same rows. Read with LIMIT 1 BY the key. Rows

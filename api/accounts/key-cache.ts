@@ -120,9 +120,7 @@ function limitLookUps(
   return async (hash, budget) => {
     budget.require()
     if (limit.pendingCount >= WAITING_EACH * atOnce)
-      throw new ServiceError('unavailable', 'too many look-ups of unknown keys are waiting', {
-        retriable: true,
-      })
+      throw new ServiceError('unavailable', 'too many look-ups of unknown keys are waiting')
     return limit(() => {
       budget.require() // earlier look-ups may have used it up
       return ask(hash, budget)

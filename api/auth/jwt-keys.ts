@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { type CryptoKey, calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK } from 'jose'
 import { z } from 'zod'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
+import { parseJson } from '../../pipeline/runtime/parse-json.ts'
 import { readOrCreateFile } from '../read-or-create-file.ts'
 
 /** A public key as `GET /.well-known/jwks.json` shows it (RFC 8037). */
@@ -9,8 +10,8 @@ export const PublicJwk = z
   .strictObject({
     kty: z.literal('OKP'),
     crv: z.literal('Ed25519'),
-    x: z.string().meta({ description: 'The public key, base64url' }),
-    kid: z.string().meta({ description: 'The key id in the header of a token' }),
+    x: z.string().describe('The public key, base64url'),
+    kid: z.string().describe('The key id in the header of a token'),
     alg: z.literal('EdDSA'),
     use: z.literal('sig'),
   })
@@ -34,13 +35,7 @@ export interface JwtKeys {
  */
 export async function readJwtKeys(text: string, source: string): Promise<JwtKeys> {
   const refuse = (why: string) => new ServiceError('bad_config', `${source}: ${why}`)
-  let json: unknown
-  try {
-    json = JSON.parse(text)
-  } catch {
-    throw refuse(EXPECTED)
-  }
-  const parsed = KeySet.safeParse(json)
+  const parsed = KeySet.safeParse(parseJson(text))
   if (!parsed.success) throw refuse(EXPECTED)
   const verifying = new Map<string, CryptoKey>()
   const published: z.infer<typeof PublicJwk>[] = []

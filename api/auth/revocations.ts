@@ -139,7 +139,7 @@ export class Revocations {
       if (isFinal(answer) || (isWhole && this.#lossesAtRead === this.#losses)) return answer
       await this.#read()
     }
-    throw new ServiceError('unavailable', 'Redis loses entries', { retriable: true })
+    throw new ServiceError('unavailable', 'Redis loses entries')
   }
 
   /** Reads the tables, once for all callers that wait. */

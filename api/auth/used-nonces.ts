@@ -68,7 +68,7 @@ export function createRedisUsedNonces(
 }
 
 function full(): ServiceError {
-  return new ServiceError('unavailable', 'too many logins in five minutes', { retriable: true })
+  return new ServiceError('unavailable', 'too many logins in five minutes')
 }
 
 /** How long a used nonce is kept: its lifetime, and twice the difference allowed between clocks. */

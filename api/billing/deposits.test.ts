@@ -31,7 +31,7 @@ import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import { DepositAccounts } from '../../pipeline/workers/deposits/deposit-accounts.ts'
 import { readDepositHistory } from '../../pipeline/workers/deposits/deposit-history.ts'
-import { createDepositIndex, type DepositIndex } from '../../pipeline/workers/deposits/deposits.ts'
+import { DepositIndex } from '../../pipeline/workers/deposits/deposits.ts'
 import { startIngest } from '../../pipeline/workers/ingest/ingest.ts'
 import { createAccountLocks } from '../account-locks.ts'
 import { Ledger } from '../credits/ledger.ts'
@@ -128,7 +128,7 @@ function newIndex(store: Store, restMs = 0): DepositIndex {
     if (trouble.rpcDown) throw down
     return ask()
   }
-  return createDepositIndex({
+  return new DepositIndex({
     store,
     logger,
     restMs,
@@ -204,14 +204,16 @@ const payCredits = (payer: Payer, amount: bigint) =>
   payer.pay(simulator.paymentAddresses.credits, amount)
 const payPro = (payer: Payer, amount: bigint) => payer.pay(simulator.paymentAddresses.pro, amount)
 
-for (const { title, run } of PAYMENT_PATHS) {
-  test.serial(`paid by: ${title} (E5)`, async (t) => {
-    const { customer, arrived } = await run(stage)
-    simulator.advance(FINALITY)
-    const credits = arrived.reduce((sum, amount) => sum + Number(amount / 1000n), 0)
-    t.deepEqual(await check(customer), { credited: credits, balance_credits: credits })
-    t.deepEqual(await check(customer), { credited: 0, balance_credits: credits })
-  })
+for (const version of ['legacy', 1] as const) {
+  for (const { title, run } of PAYMENT_PATHS) {
+    test.serial(`paid by: ${title}, in version ${version} (E5)`, async (t) => {
+      const { customer, arrived } = await run({ ...stage, version })
+      simulator.advance(FINALITY)
+      const credits = arrived.reduce((sum, amount) => sum + Number(amount / 1000n), 0)
+      t.deepEqual(await check(customer), { credited: credits, balance_credits: credits })
+      t.deepEqual(await check(customer), { credited: 0, balance_credits: credits })
+    })
+  }
 }
 
 test.serial(

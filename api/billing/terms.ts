@@ -3,6 +3,7 @@ import { type Address, parseAddress } from '../../pipeline/domain/address.ts'
 import { type PaymentAddresses, USDT_DECIMALS } from '../../pipeline/domain/payment.ts'
 import { USDT } from '../../pipeline/domain/quote.ts'
 import { type EnvOf, envText } from '../../pipeline/runtime/env.ts'
+import { parseJson } from '../../pipeline/runtime/parse-json.ts'
 
 /** A subscription plan: name, price and duration. */
 export interface Plan {
@@ -107,12 +108,8 @@ function raw(text: string): bigint | null {
  * its name.
  */
 function readPlans(text: string): readonly Plan[] | string {
-  let json: unknown
-  try {
-    json = JSON.parse(text)
-  } catch {
-    return 'expected JSON'
-  }
+  const json = parseJson(text)
+  if (json === undefined) return 'expected JSON'
   if (!Array.isArray(json) || json.length === 0 || json.length > 100)
     return 'expected a list of 1 to 100 plans'
   const read = json.map(readPlan)

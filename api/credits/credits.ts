@@ -41,9 +41,7 @@ export class Credits {
       this.refundLater(account, requestId)
       throw error
     }
-    throw new ServiceError('unavailable', 'too much usage waits for the ledger', {
-      retriable: true,
-    })
+    throw new ServiceError('unavailable', 'too much usage waits for the ledger')
   }
 
   /** Refunds the charge of a failed request and returns the credits left. */
@@ -77,9 +75,7 @@ export class Credits {
   ): Promise<Extract<BlockGrant, { kind: 'granted' }>> {
     const grant = await this.#known(account, () => this.#meter.renewBlock(account, renewal))
     if (grant.kind === 'granted') return grant
-    throw new ServiceError('unavailable', 'too much usage waits for the ledger', {
-      retriable: true,
-    })
+    throw new ServiceError('unavailable', 'too much usage waits for the ledger')
   }
 
   /** Resolves when the meter answers (rule J4). */

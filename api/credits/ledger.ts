@@ -167,9 +167,7 @@ const OVERLAP_MS = 300_000
 const ATTEMPTS = 50
 
 function outpaced(): ServiceError {
-  return new ServiceError('unavailable', 'the ledger changes faster than it is read', {
-    retriable: true,
-  })
+  return new ServiceError('unavailable', 'the ledger changes faster than it is read')
 }
 
 function compare(state: MeteredAccount, ledger: Total | undefined): Mismatch[] {

@@ -19,18 +19,15 @@ export const AccountEventItem = z
         description:
           'What happened. `sign_in_failed`: a login for this wallet had an invalid signature. `key_refused`: a replaced key was used. More kinds may be added.',
       }),
-    at: time.meta({
-      description: 'When it happened; for a counted event, the first time in its hour',
-    }),
+    at: time.describe('When it happened; for a counted event, the first time in its hour'),
     network: z.string().meta({
       description:
         'Network of the client: IPv4 /24 or IPv6 /48, `other` for networks after the first 20 of an hour, or `unknown`',
       examples: ['192.0.2.0/24', '2001:db8:1::/48'],
     }),
-    count: count.meta({
-      description:
-        'How often it happened in that hour; always 1 except for `sign_in_failed` and `key_refused`',
-    }),
+    count: count.describe(
+      'How often it happened in that hour; always 1 except for `sign_in_failed` and `key_refused`',
+    ),
   })
   .meta({ id: 'AccountEventItem', description: 'A security event of an account.' })
 

@@ -5,16 +5,14 @@ import { time } from './fields.ts'
 /** An account as its owner sees it (contract 2.7). */
 export const ApiAccount = z
   .strictObject({
-    wallet: z.string().meta({ description: 'The connected wallet' }),
+    wallet: z.string().describe('The connected wallet'),
     api_key: z
       .string()
       .nullable()
       .meta({ description: 'The raw key, only in the answer that created it; else null' }),
-    api_key_last4: z.string().meta({ description: 'Its last four characters' }),
-    balance_credits: z
-      .int()
-      .meta({ description: 'Credits left, less those reserved by feed connections' }),
-    api_key_created_at: time.meta({ description: 'When the first key was created' }),
+    api_key_last4: z.string().describe('Its last four characters'),
+    balance_credits: z.int().describe('Credits left, less those reserved by feed connections'),
+    api_key_created_at: time.describe('When the first key was created'),
     api_key_rotated_at: time
       .nullable()
       .meta({ description: 'When the key was last rotated; null before the first rotation' }),

@@ -3,6 +3,7 @@ import { USDT_DECIMALS } from '../../pipeline/domain/payment.ts'
 import type { ProStatus } from '../billing/subscriptions.ts'
 import type { BillingTerms } from '../billing/terms.ts'
 import type { TopUp } from '../credits/ledger-entries.ts'
+import { componentSchema } from './component-schema.ts'
 import { count, seconds, time } from './fields.ts'
 
 const address = z
@@ -15,16 +16,16 @@ const usdt = z.number().min(0)
 export const PlansAnswer = z
   .strictObject({
     payment_addresses: z.strictObject({
-      pro_access: address.meta({ description: 'Payment address of Pro plans' }),
-      api_credits: address.meta({ description: 'Payment address of credits' }),
+      pro_access: address.describe('Payment address of Pro plans'),
+      api_credits: address.describe('Payment address of credits'),
     }),
-    usdt_mint: address.meta({ description: 'The only mint that is accepted' }),
+    usdt_mint: address.describe('The only mint that is accepted'),
     usdt_decimals: z.int().min(0),
-    credits_per_usdt: z.number().meta({ description: 'Credits for one USDT' }),
+    credits_per_usdt: z.number().describe('Credits for one USDT'),
     plans: z.array(
       z.strictObject({
         plan: z.string(),
-        usdt: usdt.meta({ description: 'Price in USDT; pay exactly this amount' }),
+        usdt: usdt.describe('Price in USDT; pay exactly this amount'),
         days: z.int().min(1),
       }),
     ),
@@ -42,17 +43,13 @@ export function plansAnswer({ payments, creditsPerUsdt, plans }: BillingTerms) {
 }
 
 /** Pro status of a wallet (contract 2.7, rule E6). */
-export const ProStatusAnswer = z
-  .strictObject({
-    wallet: address.meta({ description: 'The connected wallet' }),
-    active: z.boolean(),
-    plan: z.string().nullable().meta({ description: 'The plan paid last; null without Pro' }),
-    expires_at: time
-      .nullable()
-      .meta({ description: 'The second in which Pro ends; null without Pro' }),
-    seconds_left: seconds.meta({ description: 'Seconds until Pro ends; 0 without Pro' }),
-  })
-  .meta({ id: 'ProStatusAnswer', description: 'Pro status of a wallet.' })
+export const ProStatusAnswer = componentSchema('ProStatusAnswer', 'Pro status of a wallet.', {
+  wallet: address.describe('The connected wallet'),
+  active: z.boolean(),
+  plan: z.string().nullable().describe('The plan paid last; null without Pro'),
+  expires_at: time.nullable().describe('The second in which Pro ends; null without Pro'),
+  seconds_left: seconds.describe('Seconds until Pro ends; 0 without Pro'),
+})
 
 export function proStatusAnswer(wallet: string, status: ProStatus) {
   const { active, plan, expiresAt, secondsLeft } = status
@@ -60,14 +57,12 @@ export function proStatusAnswer(wallet: string, status: ProStatus) {
 }
 
 /** A deposit that was credited (contract 2.7). */
-export const TopUpItem = z
-  .strictObject({
-    tx_signature: z.string().meta({ description: 'The transaction of the payment' }),
-    amount_usdt: usdt,
-    credits: count,
-    created_at: time.meta({ description: 'When it was credited' }),
-  })
-  .meta({ id: 'TopUpItem', description: 'A deposit that was credited.' })
+export const TopUpItem = componentSchema('TopUpItem', 'A deposit that was credited.', {
+  tx_signature: z.string().describe('The transaction of the payment'),
+  amount_usdt: usdt,
+  credits: count,
+  created_at: time.describe('When it was credited'),
+})
 
 export function topUpItem({ signature, amount, credits, createdAt }: TopUp) {
   return {

@@ -31,11 +31,9 @@ export const signedRawAmount = z
   .regex(/^(0|-?[1-9][0-9]*)$/)
   .meta({ description: 'Raw amount, possibly negative', examples: ['-5'] })
 
-export const decimals = z.int().min(0).max(255).meta({ description: 'Decimals of the token' })
+export const decimals = z.int().min(0).max(255).describe('Decimals of the token')
 
-export const side = z
-  .enum(['buy', 'sell'])
-  .meta({ description: 'Whether the wallet bought or sold the token' })
+export const side = z.enum(['buy', 'sell']).describe('Whether the wallet bought or sold the token')
 
 export const program = z.string().meta({
   description: 'DEX, launchpad or router of the swap; `unknown` if not known',
@@ -64,7 +62,7 @@ export const tokens = z.number().min(0)
  */
 export const heldFraction = z.number().min(0).max(1)
 
-export const hasMore = z.boolean().meta({ description: 'Whether there is another page' })
+export const hasMore = z.boolean().describe('Whether there is another page')
 
 /** The cursor of the next page, in a list that is paged by cursor. */
 export const nextCursor = z.string().nullable().meta({

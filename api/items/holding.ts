@@ -8,16 +8,16 @@ import { fractionHeld } from './wallet-aggregate.ts'
 
 const Timing = z
   .strictObject({
-    first_activity_at: time.meta({ description: "Time of the wallet's first trade of the token" }),
-    last_activity_at: time.meta({ description: 'Time of its newest trade of the token' }),
-    holding_time: seconds.meta({
-      description: 'Seconds from `first_activity_at` to the newest stored block (`GET /status`)',
-    }),
+    first_activity_at: time.describe("Time of the wallet's first trade of the token"),
+    last_activity_at: time.describe('Time of its newest trade of the token'),
+    holding_time: seconds.describe(
+      'Seconds from `first_activity_at` to the newest stored block (`GET /status`)',
+    ),
   })
   .meta({ id: 'HoldingTiming', description: 'When the wallet traded the token, in unix seconds.' })
 
-const acquired = tokens.meta({ description: 'Tokens bought, divided by 10^decimals' })
-const held = tokens.meta({ description: 'Tokens bought less tokens sold, without transfers' })
+const acquired = tokens.describe('Tokens bought, divided by 10^decimals')
+const held = tokens.describe('Tokens bought less tokens sold, without transfers')
 
 /** A token that a wallet holds, as `GET /wallets/holdings` lists it (contract 2.6). */
 export const HoldingItem = z
@@ -25,12 +25,12 @@ export const HoldingItem = z
     wallet: alias,
     token: Token,
     position: z.strictObject({
-      sol_bought: sol.meta({ description: 'SOL that the wallet spent on the token' }),
-      sol_sold: sol.meta({ description: 'SOL that the wallet received for the token' }),
+      sol_bought: sol.describe('SOL that the wallet spent on the token'),
+      sol_sold: sol.describe('SOL that the wallet received for the token'),
       tokens_acquired: acquired,
-      tokens_sold: tokens.meta({ description: 'Tokens sold, divided by 10^decimals' }),
+      tokens_sold: tokens.describe('Tokens sold, divided by 10^decimals'),
       tokens_held: held,
-      pct_held: heldFraction.meta({ description: '`tokens_held` / `tokens_acquired`, a fraction' }),
+      pct_held: heldFraction.describe('`tokens_held` / `tokens_acquired`, a fraction'),
     }),
     timing: Timing,
   })
@@ -42,10 +42,10 @@ export const WalletHoldingItem = z
   .strictObject({
     token: Token,
     position: z.strictObject({
-      balance: tokens.meta({ description: 'Tokens held; the same as `tokens_held`' }),
+      balance: tokens.describe('Tokens held; the same as `tokens_held`'),
       tokens_acquired: acquired,
       tokens_held: held,
-      sol_invested: sol.meta({ description: 'SOL that the wallet spent on the token' }),
+      sol_invested: sol.describe('SOL that the wallet spent on the token'),
     }),
     timing: Timing,
   })

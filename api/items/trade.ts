@@ -9,11 +9,11 @@ import { alias, decimals, mint, program, rawAmount, side, time } from './fields.
 /** A trade as customers see it, the same in `GET /trades` and on the feed (contract 2.2). */
 export const TradeItem = z
   .strictObject({
-    block_time: time.meta({ description: 'Trade time, unix seconds of the block' }),
-    wallet: alias.meta({ description: 'Alias of the wallet, never a real address' }),
+    block_time: time.describe('Trade time, unix seconds of the block'),
+    wallet: alias.describe('Alias of the wallet, never a real address'),
     side,
-    mint: mint.meta({ description: 'Address of the traded token' }),
-    token_amount: rawAmount.meta({ description: 'Raw token amount; divide by 10^`decimals`' }),
+    mint: mint.describe('Address of the traded token'),
+    token_amount: rawAmount.describe('Raw token amount; divide by 10^`decimals`'),
     decimals,
     sol_amount: z
       .number()
@@ -22,10 +22,9 @@ export const TradeItem = z
     quote_mint: mint.nullable().meta({
       description: 'Quote coin: WSOL, USDC or USDT; null if there was none (one token for another)',
     }),
-    quote_amount: rawAmount.meta({
-      description:
-        'Raw quote amount including all fees: what the wallet paid or received; `0` without a quote coin',
-    }),
+    quote_amount: rawAmount.describe(
+      'Raw quote amount including all fees: what the wallet paid or received; `0` without a quote coin',
+    ),
     program,
   })
   .meta({

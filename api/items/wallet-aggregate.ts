@@ -10,26 +10,25 @@ import { alias, count, heldFraction, rawAmount, signedRawAmount, sol, time } fro
 export const WalletAggregateItem = z
   .strictObject({
     wallet: alias,
-    alias: alias.meta({ description: 'Same as `wallet`' }),
-    buys: count.meta({ description: 'Buy swaps' }),
-    sells: count.meta({ description: 'Sell swaps' }),
-    base_bought: rawAmount.meta({ description: 'Raw tokens bought' }),
-    base_sold: rawAmount.meta({ description: 'Raw tokens sold' }),
-    base_net: signedRawAmount.meta({
-      description:
-        '`base_bought` - `base_sold`; negative if more was sold than bought (the rest came by transfer)',
-    }),
-    sol_in: sol.meta({
-      description: 'SOL spent on buys; USDC and USDT converted at the SOL price of each swap',
-    }),
-    sol_out: sol.meta({ description: 'SOL received for sells' }),
-    pct_held: heldFraction.meta({
-      description: '`base_net` / `base_bought` as a fraction from 0 to 1; 0 if nothing was bought',
-    }),
+    alias: alias.describe('Same as `wallet`'),
+    buys: count.describe('Buy swaps'),
+    sells: count.describe('Sell swaps'),
+    base_bought: rawAmount.describe('Raw tokens bought'),
+    base_sold: rawAmount.describe('Raw tokens sold'),
+    base_net: signedRawAmount.describe(
+      '`base_bought` - `base_sold`; negative if more was sold than bought (the rest came by transfer)',
+    ),
+    sol_in: sol.describe(
+      'SOL spent on buys; USDC and USDT converted at the SOL price of each swap',
+    ),
+    sol_out: sol.describe('SOL received for sells'),
+    pct_held: heldFraction.describe(
+      '`base_net` / `base_bought` as a fraction from 0 to 1; 0 if nothing was bought',
+    ),
     first_buy_time: time.nullable().meta({
       description: 'Time of the first buy, unix seconds; null for a wallet that only sold',
     }),
-    last_trade_time: time.meta({ description: 'Time of the newest swap, in unix seconds' }),
+    last_trade_time: time.describe('Time of the newest swap, in unix seconds'),
     entry_mcap: z.number().min(0).nullable().meta({
       description:
         "Market cap in USD at the wallet's first buy; null while the supply is unknown, and if that buy has no value in SOL",

@@ -21,64 +21,51 @@ export const WalletMetricsItem = z
       }),
     }),
     pnl: z.strictObject({
-      sol_balance: sol
-        .nullable()
-        .meta({ description: 'SOL balance of the wallet; null while unknown' }),
-      pnl_sol: sol.meta({
-        description: 'Realised FIFO profit over all tokens: (sell price - lot price) x quantity',
-      }),
-      sol_bought: sol.meta({ description: 'SOL spent on buys' }),
-      sol_sold: sol.meta({ description: 'SOL received on sells' }),
-      sol_invested_open: sol.meta({ description: 'Cost of all unsold FIFO lots' }),
-      unrealized_token_count: count.meta({ description: 'Tokens with open lots' }),
+      sol_balance: sol.nullable().describe('SOL balance of the wallet; null while unknown'),
+      pnl_sol: sol.describe(
+        'Realised FIFO profit over all tokens: (sell price - lot price) x quantity',
+      ),
+      sol_bought: sol.describe('SOL spent on buys'),
+      sol_sold: sol.describe('SOL received on sells'),
+      sol_invested_open: sol.describe('Cost of all unsold FIFO lots'),
+      unrealized_token_count: count.describe('Tokens with open lots'),
     }),
     activity: z.strictObject({
-      total_trades: count.meta({ description: '`buys` + `sells`' }),
-      buys: count.meta({ description: 'Buy swaps' }),
-      sells: count.meta({ description: 'Sell swaps' }),
-      transfers_in: count.meta({ description: 'Token transfers received' }),
-      transfers_out: count.meta({ description: 'Token transfers sent' }),
-      sol_received: sol.meta({ description: 'SOL received by transfers' }),
-      sol_sent: sol.meta({ description: 'SOL sent by transfers' }),
-      unique_tokens_traded: count.meta({ description: 'Tokens swapped' }),
+      total_trades: count.describe('`buys` + `sells`'),
+      buys: count.describe('Buy swaps'),
+      sells: count.describe('Sell swaps'),
+      transfers_in: count.describe('Token transfers received'),
+      transfers_out: count.describe('Token transfers sent'),
+      sol_received: sol.describe('SOL received by transfers'),
+      sol_sent: sol.describe('SOL sent by transfers'),
+      unique_tokens_traded: count.describe('Tokens swapped'),
     }),
     behavior: z.strictObject({
-      winrate: average.meta({
-        description:
-          'Percent (0 to 100) of tokens with realised profit above zero, among tokens with a sell of known value; null if there is none',
-      }),
-      loserate: average.meta({ description: 'Like `winrate`, with realised profit below zero' }),
-      avg_holding_time: average.meta({
-        description:
-          'Mean seconds from the purchase of a lot to the sell matched with it; null without a sell',
-      }),
-      avg_time_to_almost_full_exit: average.meta({
-        description:
-          'Mean seconds from the first buy of a token until 90% of the bought amount was sold; null if there is none',
-      }),
-      avg_buy_amount: average.meta({ description: '`sol_bought` / `buys`; null without a buy' }),
-      avg_sell_amount: average.meta({ description: '`sol_sold` / `sells`; null without a sell' }),
-      quick_sells: count.meta({
-        description: 'Buys of which at least half was sold within 15 s',
-      }),
-      sold_more_than_bought: count.meta({
-        description: 'Tokens of which the wallet sold more than it bought',
-      }),
+      winrate: average.describe(
+        'Percent (0 to 100) of tokens with realised profit above zero, among tokens with a sell of known value; null if there is none',
+      ),
+      loserate: average.describe('Like `winrate`, with realised profit below zero'),
+      avg_holding_time: average.describe(
+        'Mean seconds from the purchase of a lot to the sell matched with it; null without a sell',
+      ),
+      avg_time_to_almost_full_exit: average.describe(
+        'Mean seconds from the first buy of a token until 90% of the bought amount was sold; null if there is none',
+      ),
+      avg_buy_amount: average.describe('`sol_bought` / `buys`; null without a buy'),
+      avg_sell_amount: average.describe('`sol_sold` / `sells`; null without a sell'),
+      quick_sells: count.describe('Buys of which at least half was sold within 15 s'),
+      sold_more_than_bought: count.describe('Tokens of which the wallet sold more than it bought'),
       active_times: z
         .array(
           z.strictObject({
-            hour_utc: z.int().min(0).max(23).meta({ description: 'Hour of the day, UTC' }),
-            tx_count: count.meta({
-              description: 'Distinct transactions in that hour, over all days',
-            }),
+            hour_utc: z.int().min(0).max(23).describe('Hour of the day, UTC'),
+            tx_count: count.describe('Distinct transactions in that hour, over all days'),
           }),
         )
         .max(3)
         .meta({ description: 'The three UTC hours with the most transactions, the busiest first' }),
     }),
-    computed_at: time.meta({
-      description: 'Unix seconds of the last computation; 0 without events',
-    }),
+    computed_at: time.describe('Unix seconds of the last computation; 0 without events'),
   })
   .meta({
     id: 'WalletMetrics',

@@ -10,55 +10,56 @@ const changePct = z.number().meta({
   description:
     'Change in percent since one hour ago; 0 without an hour of history or while unknown; 100 if the value rose from 0',
 })
-const momentum = (value: z.ZodType<number | null>, description: string) =>
-  z
-    .strictObject({ value: value.meta({ description }), change_pct: changePct, trend })
-    .meta({ description })
+const mcapChangePct = z
+  .number()
+  .nullable()
+  .describe(
+    'Change in percent since one hour ago; 0 without an hour of history; 100 if the value rose from 0; null while the market cap of now or of one hour ago is unknown',
+  )
+const momentum = <Change extends z.ZodType<number | null>>(
+  value: z.ZodType<number | null>,
+  description: string,
+  change_pct: Change,
+) => z.strictObject({ value: value.describe(description), change_pct, trend }).meta({ description })
 const mcap = z.number().min(0).nullable()
 
 /** A token of the trending watchlist (contract 2.7, rules G1 to G4). */
 export const WatchlistItem = z
   .strictObject({
     mint,
-    symbol: z
-      .string()
-      .meta({ description: 'Symbol from the metadata of the token; `""` until known' }),
+    symbol: z.string().describe('Symbol from the metadata of the token; `""` until known'),
     name: z.string(),
-    age_seconds: seconds.meta({ description: 'Seconds since the first trade of a tracked wallet' }),
-    discovered_seconds: seconds.meta({
-      description: 'Seconds since a second tracked wallet bought',
-    }),
-    wallets_holding: count.meta({
-      description: 'Tracked wallets that hold the token, counting swaps only',
-    }),
-    oldest_hold_seconds: seconds.meta({
-      description: 'Age of the oldest open position, from its first trade; 0 if no wallet holds',
-    }),
-    watchlist_seconds: seconds.meta({ description: 'Seconds since the token entered the list' }),
+    age_seconds: seconds.describe('Seconds since the first trade of a tracked wallet'),
+    discovered_seconds: seconds.describe('Seconds since a second tracked wallet bought'),
+    wallets_holding: count.describe('Tracked wallets that hold the token, counting swaps only'),
+    oldest_hold_seconds: seconds.describe(
+      'Age of the oldest open position, from its first trade; 0 if no wallet holds',
+    ),
+    watchlist_seconds: seconds.describe('Seconds since the token entered the list'),
     conviction: z.number().min(0).max(100).meta({
       description:
         '40 x min(1, `wallets_holding` / 10) + 30 x `pct_held` + 30 x the share of buys in the volume of the last hour',
     }),
-    sol_held: sol.meta({ description: 'Cost of the open lots of all holders' }),
-    pct_held: heldFraction.meta({ description: 'Held / bought, over all holders' }),
-    avg_entry_mcap: mcap.meta({
-      description:
-        "Mean of the holders' market caps at their first buy, in USD, weighted by SOL spent; null while unknown",
-    }),
-    current_mcap: mcap.meta({ description: 'Market cap in USD; null while unknown' }),
-    multiple: mcap.meta({ description: '`current_mcap` / `avg_entry_mcap`' }),
-    band_min: mcap.meta({ description: 'Lowest entry market cap among holders' }),
-    band_max: mcap.meta({ description: 'Highest entry market cap among holders' }),
-    buy_volume: sol.meta({ description: 'SOL of buys in the last hour' }),
-    sell_volume: sol.meta({ description: 'SOL of sells in the last hour' }),
+    sol_held: sol.describe('Cost of the open lots of all holders'),
+    pct_held: heldFraction.describe('Held / bought, over all holders'),
+    avg_entry_mcap: mcap.describe(
+      "Mean of the holders' market caps at their first buy, in USD, weighted by SOL spent; null while unknown",
+    ),
+    current_mcap: mcap.describe('Market cap in USD; null while unknown'),
+    multiple: mcap.describe('`current_mcap` / `avg_entry_mcap`'),
+    band_min: mcap.describe('Lowest entry market cap among holders'),
+    band_max: mcap.describe('Highest entry market cap among holders'),
+    buy_volume: sol.describe('SOL of buys in the last hour'),
+    sell_volume: sol.describe('SOL of sells in the last hour'),
     momentum: z
       .strictObject({
-        mcap: momentum(mcap, 'Market cap in USD'),
-        holders: momentum(count, 'Tracked wallets that hold the token'),
-        volume1h: momentum(sol, 'SOL traded in the last hour'),
+        mcap: momentum(mcap, 'Market cap in USD', mcapChangePct),
+        holders: momentum(count, 'Tracked wallets that hold the token', changePct),
+        volume1h: momentum(sol, 'SOL traded in the last hour', changePct),
         liquidity: momentum(
           sol.nullable(),
           'Twice the SOL in the pool of the last swap; null while unknown',
+          changePct,
         ),
       })
       .meta({ description: 'Figures with their change since one hour ago' }),
@@ -68,7 +69,7 @@ export const WatchlistItem = z
     }),
     near_evict: z.boolean().meta({
       description:
-        'Only one wallet holds the token, or its last tracked trade was more than 9/10 of 24 hours ago',
+        'Only one wallet holds the token, or its last tracked trade was 9/10 of 24 hours ago or more',
     }),
   })
   .meta({ id: 'WatchlistItem', description: 'A token of the trending watchlist.' })

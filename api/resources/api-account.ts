@@ -1,9 +1,9 @@
 import type { AccountEvents } from '../accounts/account-events.ts'
 import type { Accounts } from '../accounts/accounts.ts'
 import type { KeyUses } from '../accounts/key-uses.ts'
+import type { AccountChannel } from '../channel/account-channel.ts'
 import type { Credits } from '../credits/credits.ts'
 import { ApiAccount, apiAccount, EXAMPLE_API_ACCOUNT } from '../items/api-account.ts'
-import { NONE } from './parameters.ts'
 import { dashboardResource } from './resource.ts'
 
 /** Dependencies of resources about accounts and keys. */
@@ -12,6 +12,7 @@ export interface AccountDeps {
   readonly credits: Pick<Credits, 'left'>
   readonly keyUses: Pick<KeyUses, 'lastUsed'>
   readonly events: Pick<AccountEvents, 'add' | 'list'>
+  readonly channel: Pick<AccountChannel, 'rotated'>
 }
 
 /**
@@ -28,8 +29,6 @@ export function meApi({ accounts, credits, keyUses, events }: AccountDeps) {
         'The first call of a wallet creates its API key. Only that answer has the raw key; `api_key` is null in every later one. If the key is lost, replace it with `POST /me/api/rotate`.',
       example: EXAMPLE_API_ACCOUNT,
     },
-    params: NONE,
-    query: NONE,
     answer: ApiAccount,
     async handle(_input, { wallet }, network) {
       // These reads come first: if they failed after the key was created, its raw text would be
@@ -37,6 +36,36 @@ export function meApi({ accounts, credits, keyUses, events }: AccountDeps) {
       const [left, lastUsed] = await Promise.all([credits.left(wallet), keyUses.lastUsed(wallet)])
       const { apiKey, key } = await accounts.openKey(wallet)
       if (apiKey !== null) events.add(wallet, 'key_created', network)
+      return { body: apiAccount({ wallet, apiKey, key, left, lastUsed }) }
+    },
+  })
+}
+
+/**
+ * `POST /me/api/rotate`: creates a new key. When the response is sent, the old key is invalid in
+ * every process (contract 3, rules E3, F6).
+ */
+export function rotateApiKey({ accounts, credits, keyUses, events, channel }: AccountDeps) {
+  return dashboardResource({
+    path: '/me/api/rotate',
+    method: 'POST',
+    docs: {
+      tag: 'Account',
+      summary: 'Replace the API key',
+      description:
+        'The old key is invalid at once, and its feed connections are closed (`key_rotated`). Only this answer has the new key. After a 503 the rotation may not have reached every process: call it again.',
+      example: {
+        ...EXAMPLE_API_ACCOUNT,
+        api_key: 'tw_SkB92YpWm4Q2ijQHH34cqbKkCZWszsiQgHVjtNeFF2FUR1nw',
+        api_key_rotated_at: 1_790_007_200,
+      },
+    },
+    answer: ApiAccount,
+    async handle(_input, { wallet }, network) {
+      const [left, lastUsed] = await Promise.all([credits.left(wallet), keyUses.lastUsed(wallet)])
+      const { apiKey, key, revokedSha256 } = await accounts.rotateKey(wallet)
+      events.add(wallet, revokedSha256 === null ? 'key_created' : 'key_rotated', network)
+      if (revokedSha256 !== null) await channel.rotated(wallet, revokedSha256)
       return { body: apiAccount({ wallet, apiKey, key, left, lastUsed }) }
     },
   })

@@ -1,17 +1,16 @@
 import { z } from 'zod'
 import type { Login } from '../auth/login.ts'
+import { componentSchema } from '../items/component-schema.ts'
 import { time } from '../items/fields.ts'
-import { NONE, walletMember } from './parameters.ts'
+import { walletMember } from './parameters.ts'
 import { resource } from './resource.ts'
 
-const LoginAnswer = z
-  .strictObject({
-    token: z.string().meta({ description: 'For `Authorization: Bearer <token>`' }),
-    token_type: z.literal('Bearer'),
-    expires_at: time,
-    wallet: z.string(),
-  })
-  .meta({ id: 'LoginAnswer', description: 'The wallet that is logged in, and its token.' })
+const LoginAnswer = componentSchema('LoginAnswer', 'The wallet that is logged in, and its token.', {
+  token: z.string().describe('For `Authorization: Bearer <token>`'),
+  token_type: z.literal('Bearer'),
+  expires_at: time,
+  wallet: z.string(),
+})
 
 /**
  * `POST /auth/login`: a token for the wallet that signed the message of `POST /auth/nonce` (rules
@@ -37,12 +36,10 @@ export function authLogin({ login }: { readonly login: Login }) {
         wallet: WALLET,
       },
     },
-    params: NONE,
-    query: NONE,
     requestBody: z.object({
       wallet: walletMember,
       message: z.string(),
-      signature: z.string().meta({ description: '64 bytes, base58 or base64' }),
+      signature: z.string().describe('64 bytes, base58 or base64'),
     }),
     answer: LoginAnswer,
     async handle({ body }, { network = 'unknown' }) {

@@ -1,17 +1,16 @@
 import { z } from 'zod'
 import type { Login } from '../auth/login.ts'
 import { STATEMENT } from '../auth/sign-in-message.ts'
+import { componentSchema } from '../items/component-schema.ts'
 import { time } from '../items/fields.ts'
-import { NONE, walletMember } from './parameters.ts'
+import { walletMember } from './parameters.ts'
 import { resource } from './resource.ts'
 
-const NonceAnswer = z
-  .strictObject({
-    nonce: z.string(),
-    message: z.string().meta({ description: 'The text to sign, unchanged, as UTF-8' }),
-    expires_at: time.meta({ description: 'When the message expires' }),
-  })
-  .meta({ id: 'NonceAnswer', description: 'A message for the wallet to sign.' })
+const NonceAnswer = componentSchema('NonceAnswer', 'A message for the wallet to sign.', {
+  nonce: z.string(),
+  message: z.string().describe('The text to sign, unchanged, as UTF-8'),
+  expires_at: time.describe('When the message expires'),
+})
 
 /** `POST /auth/nonce`: the message by which a wallet logs in (rule E1). */
 export function authNonce({ login }: { readonly login: Login }) {
@@ -39,8 +38,6 @@ export function authNonce({ login }: { readonly login: Login }) {
         expires_at: 1795262700,
       },
     },
-    params: NONE,
-    query: NONE,
     requestBody: z.object({ wallet: walletMember }),
     answer: NonceAnswer,
     async handle({ body: { wallet } }) {

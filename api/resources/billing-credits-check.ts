@@ -1,15 +1,13 @@
 import { z } from 'zod'
 import type { Billing } from '../billing/billing.ts'
+import { componentSchema } from '../items/component-schema.ts'
 import { open } from './billing-plans.ts'
-import { NONE } from './parameters.ts'
 import { dashboardResource } from './resource.ts'
 
-const CreditCheckAnswer = z
-  .strictObject({
-    credited: z.int().min(0).meta({ description: 'Credits added by this call' }),
-    balance_credits: z.int().meta({ description: 'Credits left after the check' }),
-  })
-  .meta({ id: 'CreditCheckAnswer', description: 'Result of a check of credits.' })
+const CreditCheckAnswer = componentSchema('CreditCheckAnswer', 'Result of a check of credits.', {
+  credited: z.int().min(0).describe('Credits added by this call'),
+  balance_credits: z.int().describe('Credits left after the check'),
+})
 
 /**
  * `POST /billing/credits/check`: credits the payments of the connected wallet since the last check
@@ -27,8 +25,6 @@ export function billingCreditsCheck({ billing }: { readonly billing: Billing | n
       problems: ['unavailable'],
       example: { credited: 49000, balance_credits: 49012 },
     },
-    params: NONE,
-    query: NONE,
     answer: CreditCheckAnswer,
     async handle(_input, { wallet }) {
       const { credited, balance } = await open(billing).checkCredits(wallet)

@@ -1,7 +1,6 @@
 import type { Billing } from '../billing/billing.ts'
 import { ApiError } from '../errors.ts'
 import { PlansAnswer, plansAnswer } from '../items/billing.ts'
-import { NONE } from './parameters.ts'
 import { resource } from './resource.ts'
 
 /** `GET /billing/plans`: prices and payment addresses; public (contract 4.4). */
@@ -29,8 +28,6 @@ export function billingPlans({ billing }: { readonly billing: Billing | null }) 
         ],
       },
     },
-    params: NONE,
-    query: NONE,
     answer: PlansAnswer,
     async handle() {
       return { body: plansAnswer(open(billing).terms) }

@@ -1,7 +1,6 @@
 import type { Billing } from '../billing/billing.ts'
 import { ProStatusAnswer, proStatusAnswer } from '../items/billing.ts'
 import { open } from './billing-plans.ts'
-import { NONE } from './parameters.ts'
 import { dashboardResource } from './resource.ts'
 
 /**
@@ -26,8 +25,6 @@ export function billingProCheck({ billing }: { readonly billing: Billing | null 
         seconds_left: 2592000,
       },
     },
-    params: NONE,
-    query: NONE,
     answer: ProStatusAnswer,
     async handle(_input, { wallet }) {
       return { body: proStatusAnswer(wallet, await open(billing).checkPro(wallet)) }

@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import type { Billing } from '../billing/billing.ts'
 import { TopUpItem, topUpItem } from '../items/billing.ts'
+import { componentSchema } from '../items/component-schema.ts'
 import { open } from './billing-plans.ts'
-import { NONE } from './parameters.ts'
 import { dashboardResource } from './resource.ts'
 
-const TopUpsAnswer = z
-  .strictObject({ items: z.array(TopUpItem).meta({ description: 'Newest first, at most 1000' }) })
-  .meta({ id: 'TopUpsAnswer', description: 'Deposits of an account that were credited.' })
+const TopUpsAnswer = componentSchema('TopUpsAnswer', 'Deposits of an account that were credited.', {
+  items: z.array(TopUpItem).describe('Newest first, at most 1000'),
+})
 
 /**
  * `GET /billing/credits/topups`: deposits credited to the connected wallet's account (contract 4.4,
@@ -33,8 +33,6 @@ export function billingTopUps({ billing }: { readonly billing: Billing | null })
         ],
       },
     },
-    params: NONE,
-    query: NONE,
     answer: TopUpsAnswer,
     async handle(_input, { wallet }) {
       const items = await open(billing).topUps(wallet)

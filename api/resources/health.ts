@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import type { Readiness } from '../../pipeline/runtime/readiness.ts'
-import { NONE } from './parameters.ts'
 import { resource } from './resource.ts'
 
 /** `GET /healthz`: the process runs (rule D7). */
@@ -15,8 +14,6 @@ export function healthz() {
       description: 'For load balancers and supervisors. Free, and not counted by the rate limits.',
       example: { status: 'ok' },
     },
-    params: NONE,
-    query: NONE,
     answer: z.strictObject({ status: z.literal('ok') }),
     async handle() {
       return { body: { status: 'ok' as const } }
@@ -41,12 +38,8 @@ export function readyz(readiness: Pick<Readiness, 'read'>) {
       statuses: [200, 503],
       example: { ready: true },
     },
-    params: NONE,
-    query: NONE,
     answer: z.strictObject({
-      ready: z.boolean().meta({
-        description: 'Whether every role of the process is ready',
-      }),
+      ready: z.boolean().describe('Whether every role of the process is ready'),
     }),
     async handle() {
       const { ready } = await readiness.read()

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { readHeldTokens } from '../../pipeline/store/tables/positions.ts'
 import { count, hasMore } from '../items/fields.ts'
 import { HeldTokenItem, heldTokenItem } from '../items/held-token.ts'
-import { integer, NONE, page } from './parameters.ts'
+import { integer, page } from './parameters.ts'
 import { type ResourceDeps, type ResourceDocs, resource } from './resource.ts'
 
 const PAGE_SIZE = 25 as const
@@ -12,7 +12,7 @@ const HeldTokensAnswer = z
     min_wallets: count,
     page: count,
     page_size: z.literal(PAGE_SIZE),
-    total: count.meta({ description: 'Tokens on all pages' }),
+    total: count.describe('Tokens on all pages'),
     has_more: hasMore,
     items: z.array(HeldTokenItem).meta({
       description: 'By `wallet_count` descending, then `sol_invested` descending, then address',
@@ -58,11 +58,8 @@ export function heldTokens({ position, openPositions }: ResourceDeps) {
     path: '/tokens/held',
     price: 3,
     docs: DOCS,
-    params: NONE,
     query: z.object({
-      min_wallets: integer(1, 10_000, 2).meta({
-        description: 'Only tokens held by at least this many wallets',
-      }),
+      min_wallets: integer(1, 10_000, 2).describe('Only tokens held by at least this many wallets'),
       page,
     }),
     answer: HeldTokensAnswer,

@@ -1,28 +1,25 @@
 import { z } from 'zod'
 import { readHoldings } from '../../pipeline/store/tables/positions.ts'
+import { componentSchema } from '../items/component-schema.ts'
 import { alias, count, hasMore, seconds } from '../items/fields.ts'
 import { HoldingItem, holdingItem } from '../items/holding.ts'
-import { integer, LARGEST, NONE, optionalInteger, page, trackedWallet } from './parameters.ts'
+import { integer, LARGEST, optionalInteger, page, trackedWallet } from './parameters.ts'
 import { type ResourceDeps, type ResourceDocs, resource } from './resource.ts'
 
 const PAGE_SIZE = 100 as const
 
-const HoldingsAnswer = z
-  .strictObject({
-    alias: alias
-      .nullable()
-      .meta({ description: 'The filter `alias`; null for all tracked wallets' }),
-    min_holding_seconds: seconds,
-    max_holding_seconds: seconds.nullable(),
-    page: count,
-    page_size: z.literal(PAGE_SIZE),
-    total: count.meta({ description: 'Holdings on all pages' }),
-    has_more: hasMore,
-    items: z.array(HoldingItem).meta({
-      description: 'By `last_activity_at` descending, then token address, then alias number',
-    }),
-  })
-  .meta({ id: 'HoldingsAnswer', description: 'A page of holdings of tracked wallets.' })
+const HoldingsAnswer = componentSchema('HoldingsAnswer', 'A page of holdings of tracked wallets.', {
+  alias: alias.nullable().describe('The filter `alias`; null for all tracked wallets'),
+  min_holding_seconds: seconds,
+  max_holding_seconds: seconds.nullable(),
+  page: count,
+  page_size: z.literal(PAGE_SIZE),
+  total: count.describe('Holdings on all pages'),
+  has_more: hasMore,
+  items: z.array(HoldingItem).meta({
+    description: 'By `last_activity_at` descending, then token address, then alias number',
+  }),
+})
 export type HoldingsAnswer = z.infer<typeof HoldingsAnswer>
 
 const DOCS: ResourceDocs<HoldingsAnswer> = {
@@ -70,7 +67,6 @@ export function holdings({ position, openPositions }: ResourceDeps) {
     path: '/wallets/holdings',
     price: 1,
     docs: DOCS,
-    params: NONE,
     query: z
       .object({
         alias: z

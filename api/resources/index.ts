@@ -3,11 +3,9 @@ import type { JwtKeys } from '../auth/jwt-keys.ts'
 import type { Login } from '../auth/login.ts'
 import type { Tokens } from '../auth/tokens.ts'
 import type { Billing } from '../billing/billing.ts'
-import type { AccountChannel } from '../channel/account-channel.ts'
-import { type AccountDeps, meApi } from './api-account.ts'
+import { type AccountDeps, meApi, rotateApiKey } from './api-account.ts'
 import { authLogin } from './auth-login.ts'
-import { authLogout } from './auth-logout.ts'
-import { authLogoutEverywhere } from './auth-logout-everywhere.ts'
+import { authLogout, authLogoutEverywhere } from './auth-logout.ts'
 import { authNonce } from './auth-nonce.ts'
 import { billingCreditsCheck } from './billing-credits-check.ts'
 import { billingPlans } from './billing-plans.ts'
@@ -22,7 +20,6 @@ import { meSignalsFilter } from './me-signals-filter.ts'
 import { meUsage } from './me-usage.ts'
 import { meWatchlistsTrending } from './me-watchlists-trending.ts'
 import type { Resource, ResourceDeps } from './resource.ts'
-import { rotateApiKey } from './rotate-api-key.ts'
 import { type FeedStatus, status } from './status.ts'
 import { tokenSwaps } from './token-swaps.ts'
 import { trades } from './trades.ts'
@@ -35,7 +32,6 @@ import { wallets } from './wallets.ts'
 export function createResources(
   deps: ResourceDeps &
     AccountDeps & {
-      readonly channel: Pick<AccountChannel, 'rotated'>
       readonly feed: FeedStatus
       readonly readiness: Pick<Readiness, 'read'>
       readonly now: () => number

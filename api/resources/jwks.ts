@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { type JwtKeys, PublicJwk } from '../auth/jwt-keys.ts'
-import { NONE } from './parameters.ts'
+import { componentSchema } from '../items/component-schema.ts'
 import { resource } from './resource.ts'
 
-const JwkSet = z
-  .strictObject({ keys: z.array(PublicJwk) })
-  .meta({ id: 'JwkSet', description: 'A JSON Web Key Set (RFC 7517).' })
+const JwkSet = componentSchema('JwkSet', 'A JSON Web Key Set (RFC 7517).', {
+  keys: z.array(PublicJwk),
+})
 
 /** `GET /.well-known/jwks.json`: the public keys of dashboard tokens (rule E2). */
 export function jwks({ jwtKeys }: { readonly jwtKeys: () => JwtKeys }) {
@@ -29,8 +29,6 @@ export function jwks({ jwtKeys }: { readonly jwtKeys: () => JwtKeys }) {
         ],
       },
     },
-    params: NONE,
-    query: NONE,
     answer: JwkSet,
     async handle() {
       return {

@@ -2,17 +2,16 @@ import { z } from 'zod'
 import type { AccountEvents } from '../accounts/account-events.ts'
 import type { Accounts } from '../accounts/accounts.ts'
 import { AccountEventItem, accountEventItem } from '../items/account-event.ts'
+import { componentSchema } from '../items/component-schema.ts'
 import { hasMore, nextCursor } from '../items/fields.ts'
-import { cursorText, integer, invalidCursor, NONE } from './parameters.ts'
+import { cursorText, integer, invalidCursor } from './parameters.ts'
 import { dashboardResource, type ResourceDeps } from './resource.ts'
 
-const EventsAnswer = z
-  .strictObject({
-    has_more: hasMore,
-    next_cursor: nextCursor,
-    items: z.array(AccountEventItem).meta({ description: 'Newest first' }),
-  })
-  .meta({ id: 'EventsAnswer', description: 'Security events of an account.' })
+const EventsAnswer = componentSchema('EventsAnswer', 'Security events of an account.', {
+  has_more: hasMore,
+  next_cursor: nextCursor,
+  items: z.array(AccountEventItem).describe('Newest first'),
+})
 
 /**
  * `GET /me/events`: sign-ins, sign-outs, key changes and failed attempts of the connected wallet.
@@ -42,7 +41,6 @@ export function meEvents({
         ],
       },
     },
-    params: NONE,
     query: z.object({ limit: integer(1, 100, 25), cursor: cursorText }),
     answer: EventsAnswer,
     async handle({ query: { limit, cursor } }, { wallet }) {

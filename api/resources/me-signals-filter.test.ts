@@ -2,9 +2,9 @@ import test from 'ava'
 import { createLogger } from '../../pipeline/runtime/logger.ts'
 import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
 import type { Row, Store } from '../../pipeline/store/store.ts'
-import { aWatchedToken } from '../../pipeline/testing/a-watched-token.ts'
+import { anExactToken } from '../../pipeline/testing/a-watched-token.ts'
 import type { Strategy } from '../../pipeline/trending/strategy.ts'
-import type { WatchedToken } from '../../pipeline/trending/watched-token.ts'
+import type { ExactToken, WatchedToken } from '../../pipeline/trending/watched-token.ts'
 import { createStrategyRunner } from '../../pipeline/workers/trending/strategy-runner.ts'
 import type { Billing } from '../billing/billing.ts'
 import { signalItem } from '../items/signal.ts'
@@ -75,7 +75,7 @@ const start = (...strategies: Strategy[]) =>
 const stored = async () =>
   Number((await store.query<{ n: string }>('SELECT count() AS n FROM signals'))[0]?.n)
 
-const tickOf = (at: number, listed: readonly WatchedToken[], left: readonly string[] = []) => ({
+const tickOf = (at: number, listed: readonly ExactToken[], left: readonly string[] = []) => ({
   at,
   listed,
   left: left.map((mint) => ({ mint, entry: AT })),
@@ -83,7 +83,7 @@ const tickOf = (at: number, listed: readonly WatchedToken[], left: readonly stri
 })
 
 const token = (mint: string, fields: Partial<WatchedToken> = {}) =>
-  aWatchedToken({ mint, enteredAt: AT, ...fields })
+  anExactToken({ mint, enteredAt: AT, ...fields })
 
 /** A row of the trending worker for a token that changed or left. */
 const watchlistRow = (at: number, mint: string, event: string, mcap: number | null): Row => ({
@@ -206,7 +206,7 @@ test.serial(
 )
 
 test.serial(
-  'after a restart a signal does not fire again for the same stay on the list; a new stay fires again',
+  'after a restart a signal does not fire again for the same listing; a new listing fires again',
   async (t) => {
     const third = start(HELD)
     await third.onTick(tickOf(AT + 40, [token(JUP), token(MINT, { enteredAt: AT + 40 })]))
@@ -259,12 +259,12 @@ test.serial('a limit of 1 to 100, 25 by default; anything else is refused (rule 
 })
 
 test.serial('only wallets with active Pro see signals (rule D3)', async (t) => {
-  const asked = async (token?: string) => {
+  const refusal = async (token?: string) => {
     const { status, body } = await ask(api, '/me/signals/filter', token)
     return [status, body.code]
   }
-  t.deepEqual(await asked(other), [403, 'pro_required'])
-  t.deepEqual(await asked(), [401, 'unauthorized'])
+  t.deepEqual(await refusal(other), [403, 'pro_required'])
+  t.deepEqual(await refusal(), [401, 'unauthorized'])
 })
 
 test.serial('an analyst sees signals by alias', async (t) => {

@@ -3,11 +3,11 @@ import type { Store } from '../../pipeline/store/store.ts'
 import { EXAMPLE_SIGNAL, SignalItem, signalItem } from '../items/signal.ts'
 import { readSignals } from '../rows/signal-rows.ts'
 import { createWatchlistReader } from '../rows/watchlist-reader.ts'
-import { integer, NONE } from './parameters.ts'
+import { integer } from './parameters.ts'
 import { dashboardResource } from './resource.ts'
 
 const SignalsAnswer = z
-  .strictObject({ items: z.array(SignalItem).meta({ description: 'Newest first' }) })
+  .strictObject({ items: z.array(SignalItem).describe('Newest first') })
   .meta({ id: 'SignalsAnswer', description: 'The newest signals of the filter strategies.' })
 
 /** `GET /me/signals/filter`: matches of filter strategies on tokens (contract 4.4, rule G5). */
@@ -26,13 +26,12 @@ export function meSignalsFilter({
       tag: 'Pro',
       summary: 'Signals of the filter strategies',
       description:
-        'A strategy is a name and conditions on fields of the trending watchlist. It fires once for each stay of a token on the list, when all its conditions first hold. Figures are of that moment, except `current_mcap` and `multiple`. Requires active Pro.',
+        'A strategy is a name and conditions on fields of the trending watchlist. It fires once for each listing of a token, when all its conditions first hold. Figures are of that moment, except `current_mcap` and `multiple`. Requires active Pro.',
       problems: ['unavailable'],
       example: { items: [EXAMPLE_SIGNAL] },
     },
-    params: NONE,
     query: z.object({
-      limit: integer(1, 100, 25).meta({ description: 'Number of signals, from the newest' }),
+      limit: integer(1, 100, 25).describe('Number of signals, from the newest'),
     }),
     answer: SignalsAnswer,
     async handle({ query: { limit } }) {

@@ -1,28 +1,23 @@
 import { z } from 'zod'
 import type { Accounts } from '../accounts/accounts.ts'
 import { readUsage } from '../credits/ledger-entries.ts'
+import { componentSchema } from '../items/component-schema.ts'
 import { time } from '../items/fields.ts'
-import { choice, integer, NONE } from './parameters.ts'
+import { choice, integer } from './parameters.ts'
 import { dashboardResource, type ResourceDeps } from './resource.ts'
 
-const UsageItem = z
-  .strictObject({
-    starts_at: time.meta({ description: 'Start of the hour or day, UTC' }),
-    credits: z.int().meta({
-      description:
-        'Credits used in it; negative if refunds for calls of the previous period exceed its use',
-    }),
-  })
-  .meta({ id: 'UsageItem', description: 'Credits used in an hour or a day.' })
+const UsageItem = componentSchema('UsageItem', 'Credits used in an hour or a day.', {
+  starts_at: time.describe('Start of the hour or day, UTC'),
+  credits: z.int().meta({
+    description:
+      'Credits used in it; negative if refunds for calls of the previous period exceed its use',
+  }),
+})
 
-const UsageAnswer = z
-  .strictObject({
-    by: z.enum(['hour', 'day']),
-    items: z
-      .array(UsageItem)
-      .meta({ description: 'Newest first; periods without use are left out' }),
-  })
-  .meta({ id: 'UsageAnswer', description: 'Credits used by an account, by hour or day.' })
+const UsageAnswer = componentSchema('UsageAnswer', 'Credits used by an account, by hour or day.', {
+  by: z.enum(['hour', 'day']),
+  items: z.array(UsageItem).describe('Newest first; periods without use are left out'),
+})
 
 /**
  * `GET /me/usage`: credits used by the connected wallet's account, by hour or day, from the ledger.
@@ -50,10 +45,9 @@ export function meUsage({
         ],
       },
     },
-    params: NONE,
     query: z.object({
-      by: choice(['hour', 'day'], 'day').meta({ description: 'Length of a period, UTC' }),
-      limit: integer(1, 100, 30).meta({ description: 'Number of hours or days, back from now' }),
+      by: choice(['hour', 'day'], 'day').describe('Length of a period, UTC'),
+      limit: integer(1, 100, 30).describe('Number of hours or days, back from now'),
     }),
     answer: UsageAnswer,
     async handle({ query: { by, limit } }, { wallet }) {

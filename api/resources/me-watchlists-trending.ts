@@ -1,22 +1,26 @@
 import { z } from 'zod'
 import type { Store } from '../../pipeline/store/store.ts'
+import { componentSchema } from '../items/component-schema.ts'
 import { EXAMPLE_WATCHLIST_ITEM, WatchlistItem, watchlistItem } from '../items/watchlist.ts'
 import { createWatchlistReader } from '../rows/watchlist-reader.ts'
-import { NONE } from './parameters.ts'
 import { dashboardResource } from './resource.ts'
 
-const TrendingAnswer = z
-  .strictObject({
-    items: z.array(WatchlistItem).meta({ description: 'By `conviction` descending, then token' }),
-  })
-  .meta({ id: 'TrendingAnswer', description: 'The trending watchlist.' })
+const TrendingAnswer = componentSchema('TrendingAnswer', 'The trending watchlist.', {
+  items: z.array(WatchlistItem).describe('By `conviction` descending, then token'),
+})
 
 /**
  * `GET /me/watchlists/trending`: the tokens on the trending watchlist, as of the newest tick
  * (contract 4.4, rules of section G).
  */
-export function meWatchlistsTrending({ store }: { readonly store: Store }) {
-  const read = createWatchlistReader(store)
+export function meWatchlistsTrending({
+  store,
+  now,
+}: {
+  readonly store: Store
+  readonly now: () => number
+}) {
+  const read = createWatchlistReader(store, now)
   return dashboardResource({
     path: '/me/watchlists/trending',
     needsPro: true,
@@ -31,8 +35,6 @@ export function meWatchlistsTrending({ store }: { readonly store: Store }) {
       problems: ['unavailable'],
       example: { items: [EXAMPLE_WATCHLIST_ITEM] },
     },
-    params: NONE,
-    query: NONE,
     answer: TrendingAnswer,
     async handle() {
       const { at, rows } = await read()

@@ -5,9 +5,6 @@ import type { EventKey } from '../../pipeline/domain/event-key.ts'
 import type { CursorCodec, CursorScope } from '../cursor.ts'
 import { ApiError } from '../errors.ts'
 
-/** A path or query without parameters. */
-export const NONE = z.object({})
-
 /** An integer within bounds, digits only (rule D2); `fallback` if absent. */
 export function integer(min: number, max: number, fallback: number) {
   return digits(min, max).default(fallback)

@@ -94,9 +94,9 @@ export interface RequestContext {
  * on several parameters.
  */
 export function resource<
-  Params extends z.ZodObject,
-  Query extends z.ZodObject,
   Body extends z.ZodType,
+  Params extends z.ZodObject = typeof NONE,
+  Query extends z.ZodObject = typeof NONE,
   RequestBody extends z.ZodObject = z.ZodObject,
   Input = Parts<Params, Query, RequestBody>,
 >(declaration: {
@@ -106,8 +106,9 @@ export function resource<
   readonly isUnlimited?: true
   readonly isLogin?: true
   readonly docs: ResourceDocs<z.input<Body>>
-  readonly params: Params
-  readonly query: Query
+  /** Path parameters; none by default, like those of the query and the body. */
+  readonly params?: Params
+  readonly query?: Query
   readonly requestBody?: RequestBody
   readonly answer: Body
   /** Adds issues at paths such as `['query', 'cursor']`. */
@@ -119,35 +120,34 @@ export function resource<
     request: RequestContext,
   ): Promise<Answer & { readonly body: z.input<Body> | JsonText }>
 }): Resource<Input> {
-  const { params, query, requestBody = NO_BODY, read } = declaration
+  const { params = NONE, query = NONE, requestBody = NONE, read } = declaration
   // TypeScript cannot infer this for a generic object.
   const parts: z.ZodType<Parts<Params, Query, RequestBody>> = z.object({
     params,
     query,
     body: requestBody,
   }) as never
-  return { ...declaration, input: read === undefined ? parts : parts.transform(read) }
+  const input = read === undefined ? parts : parts.transform(read)
+  return { ...declaration, params, query, input }
 }
 
 /** Declares a free resource that needs a dashboard token. Its handler gets the session. */
 export function dashboardResource<
-  Params extends z.ZodObject,
-  Query extends z.ZodObject,
   Body extends z.ZodType,
+  Query extends z.ZodObject = typeof NONE,
 >(declaration: {
   readonly path: string
   readonly method?: 'POST'
   readonly needsPro?: true
   readonly docs: ResourceDocs<z.input<Body>>
-  readonly params: Params
-  readonly query: Query
+  readonly query?: Query
   readonly answer: Body
   handle(
-    input: Parts<Params, Query, z.ZodObject>,
+    input: Parts<typeof NONE, Query, z.ZodObject>,
     session: Session,
     network: string,
   ): Promise<Answer & { readonly body: z.input<Body> }>
-}): Resource<Parts<Params, Query, z.ZodObject>> {
+}): Resource<Parts<typeof NONE, Query, z.ZodObject>> {
   return {
     ...resource({ ...declaration, price: null, handle: () => Promise.reject(NO_SESSION) }),
     needsSession: true,
@@ -159,7 +159,7 @@ export function dashboardResource<
   }
 }
 
-const NO_BODY = z.object({})
+const NONE = z.object({})
 const NO_SESSION = new Error('authenticateSession comes before the handler')
 
 type Parts<

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { VERSION } from '../../pipeline/runtime/version.ts'
+import { componentSchema } from '../items/component-schema.ts'
 import { count, seconds, time } from '../items/fields.ts'
 import type { StoragePosition, StoredSlot } from '../storage-position.ts'
-import { NONE } from './parameters.ts'
 import { resource } from './resource.ts'
 
 /** Progress of the feed in this process. */
@@ -14,36 +14,32 @@ export interface FeedStatus {
   connections(): number
 }
 
-const slot = count.nullable().meta({ description: 'Null before the first slot' })
+const slot = count.nullable().describe('Null before the first slot')
 const Stage = z.strictObject({ slot, block_time: time.nullable() }).meta({
   id: 'Stage',
   description: 'The newest slot that a stage has completed, and its block time.',
 })
 
-const AUDIT =
-  'Places in the histories of wallets at which something is missing: being fetched, and not to be had'
-
-const StatusAnswer = z
-  .strictObject({
-    version: z.string().meta({ description: 'Version of the service', examples: ['1.0.0'] }),
-    ingest: Stage,
-    storage: Stage,
-    metrics: z
-      .strictObject({ slot })
-      .meta({ description: 'The newest slot whose events are counted in the metrics of wallets' }),
-    feed: z.strictObject({
-      slot,
-      connections: count.meta({ description: 'Open feed connections of this process' }),
-    }),
-    audit: z
-      .strictObject({ open_breaks: count, unexplained_breaks: count })
-      .meta({ description: AUDIT }),
-    lag_seconds: seconds.nullable().meta({
-      description:
-        'Current time less the block time of the newest slot that the feed has sent; null before the first',
-    }),
-  })
-  .meta({ id: 'StatusAnswer', description: 'Progress of each stage.' })
+const StatusAnswer = componentSchema('StatusAnswer', 'Progress of each stage.', {
+  version: z.string().meta({ description: 'Version of the service', examples: ['1.0.0'] }),
+  ingest: Stage,
+  storage: Stage,
+  metrics: z
+    .strictObject({ slot })
+    .meta({ description: 'The newest slot whose events are counted in the metrics of wallets' }),
+  feed: z.strictObject({
+    slot,
+    connections: count.describe('Open feed connections of this process'),
+  }),
+  audit: z.strictObject({ open_breaks: count, unexplained_breaks: count }).meta({
+    description:
+      'Places in the histories of wallets at which something is missing: being fetched, and not to be had',
+  }),
+  lag_seconds: seconds.nullable().meta({
+    description:
+      'Current time less the block time of the newest slot that the feed has sent; null before the first',
+  }),
+})
 export type StatusAnswer = z.infer<typeof StatusAnswer>
 
 /**
@@ -74,8 +70,6 @@ export function status(deps: {
         lag_seconds: 1,
       },
     },
-    params: NONE,
-    query: NONE,
     answer: StatusAnswer,
     async handle() {
       const { position, feed, now } = deps

@@ -1,21 +1,20 @@
 import { z } from 'zod'
 import { serveSwap } from '../../pipeline/domain/perturbation.ts'
+import { componentSchema } from '../items/component-schema.ts'
 import { count, hasMore, mint, nextCursor } from '../items/fields.ts'
 import { SwapItem, swapItem } from '../items/swap.ts'
 import { readNewestSwaps } from '../rows/newest-swaps.ts'
 import { cursorText, integer, mintParameter, readCursor } from './parameters.ts'
 import { type ResourceDeps, type ResourceDocs, resource } from './resource.ts'
 
-const TokenSwapsAnswer = z
-  .strictObject({
-    mint,
-    count,
-    limit: count,
-    has_more: hasMore,
-    next_cursor: nextCursor,
-    items: z.array(SwapItem).meta({ description: 'Newest first' }),
-  })
-  .meta({ id: 'TokenSwapsAnswer', description: 'A page of the swaps on one token.' })
+const TokenSwapsAnswer = componentSchema('TokenSwapsAnswer', 'A page of the swaps on one token.', {
+  mint,
+  count,
+  limit: count,
+  has_more: hasMore,
+  next_cursor: nextCursor,
+  items: z.array(SwapItem).describe('Newest first'),
+})
 export type TokenSwapsAnswer = z.infer<typeof TokenSwapsAnswer>
 
 const DOCS: ResourceDocs<TokenSwapsAnswer> = {

@@ -4,21 +4,20 @@ import { serveSwap } from '../../pipeline/domain/perturbation.ts'
 import type { LateMark } from '../../pipeline/log/late-order.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import { BEGINNING, hasCome, lateBefore } from '../cursor.ts'
+import { componentSchema } from '../items/component-schema.ts'
 import { count, hasMore, nextCursor } from '../items/fields.ts'
 import { EXAMPLE_TRADE, TradeItem, tradeItem } from '../items/trade.ts'
 import { readSwapsPage, type SwapsPage } from '../rows/recent-swaps.ts'
-import { cursorText, integer, NONE, readCursor } from './parameters.ts'
+import { cursorText, integer, readCursor } from './parameters.ts'
 import { type ResourceDeps, type ResourceDocs, resource } from './resource.ts'
 
-const TradesAnswer = z
-  .strictObject({
-    count,
-    limit: count,
-    has_more: hasMore,
-    next_cursor: nextCursor,
-    items: z.array(TradeItem).meta({ description: 'Newest first' }),
-  })
-  .meta({ id: 'TradesAnswer', description: 'A page of trades.' })
+const TradesAnswer = componentSchema('TradesAnswer', 'A page of trades.', {
+  count,
+  limit: count,
+  has_more: hasMore,
+  next_cursor: nextCursor,
+  items: z.array(TradeItem).describe('Newest first'),
+})
 export type TradesAnswer = z.infer<typeof TradesAnswer>
 
 const DOCS: ResourceDocs<TradesAnswer> = {
@@ -76,7 +75,6 @@ export function trades({ position, recentSwaps, cursors, epoch, perturb }: Resou
     path: '/trades',
     price: 3,
     docs: DOCS,
-    params: NONE,
     query: z.object({ limit: integer(1, 100, 25), cursor: cursorText }),
     answer: TradesAnswer,
     read: ({ query: { limit, cursor } }, context) => ({

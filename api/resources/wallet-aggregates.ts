@@ -2,13 +2,13 @@ import { z } from 'zod'
 import { readMintPositions } from '../../pipeline/store/tables/positions.ts'
 import { count, mint } from '../items/fields.ts'
 import { WalletAggregateItem, walletAggregateItem } from '../items/wallet-aggregate.ts'
-import { mintParameter, NONE } from './parameters.ts'
+import { mintParameter } from './parameters.ts'
 import { resource } from './resource.ts'
 
 const WalletAggregatesAnswer = z
   .strictObject({
     mint,
-    tracked_wallets: count.meta({ description: 'Tracked wallets that swapped the token' }),
+    tracked_wallets: count.describe('Tracked wallets that swapped the token'),
     wallets: z.array(WalletAggregateItem).meta({
       description: 'By `first_buy_time` (null last), then alias number',
     }),
@@ -52,7 +52,6 @@ export function walletAggregates() {
       },
     },
     params: z.object({ mint: mintParameter }),
-    query: NONE,
     answer: WalletAggregatesAnswer,
     mintOf: ({ params: { mint } }) => mint,
     async handle({ params: { mint } }, { store }) {

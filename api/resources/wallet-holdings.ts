@@ -3,7 +3,7 @@ import { MOST_ROWS, readHoldings } from '../../pipeline/store/tables/positions.t
 import { alias } from '../items/fields.ts'
 import { WalletHoldingItem, walletHoldingItem } from '../items/holding.ts'
 import { WalletHoldingsText } from '../items/wallet-holdings-text.ts'
-import { aliasParameter, NONE, trackedWallet } from './parameters.ts'
+import { aliasParameter, trackedWallet } from './parameters.ts'
 import { type ResourceDeps, resource } from './resource.ts'
 
 const WalletHoldingsAnswer = z
@@ -47,7 +47,6 @@ export function walletHoldings({ position, openPositions }: ResourceDeps) {
       },
     },
     params: z.object({ alias: aliasParameter }),
-    query: NONE,
     answer: WalletHoldingsAnswer,
     async handle({ params: { alias } }, { store }) {
       const wallet = trackedWallet(alias, position.walletCount())

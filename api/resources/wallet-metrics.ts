@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { EMPTY_METRICS } from '../../pipeline/store/tables/wallet-metrics.ts'
 import { EXAMPLE_WALLET, WalletMetricsItem, walletMetricsItem } from '../items/wallet-metrics.ts'
-import { aliasParameter, NONE, trackedWallet } from './parameters.ts'
+import { aliasParameter, trackedWallet } from './parameters.ts'
 import { type ResourceDeps, resource } from './resource.ts'
 
 /**
@@ -20,7 +20,6 @@ export function walletMetrics({ readMetrics, position }: ResourceDeps) {
       example: EXAMPLE_WALLET,
     },
     params: z.object({ alias: aliasParameter }),
-    query: NONE,
     answer: WalletMetricsItem,
     isHot: () => true,
     async handle({ params: { alias } }) {

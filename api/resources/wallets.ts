@@ -1,21 +1,20 @@
 import { z } from 'zod'
 import { EMPTY_METRICS } from '../../pipeline/store/tables/wallet-metrics.ts'
+import { componentSchema } from '../items/component-schema.ts'
 import { count, hasMore } from '../items/fields.ts'
 import { EXAMPLE_WALLET, WalletMetricsItem, walletMetricsItem } from '../items/wallet-metrics.ts'
-import { NONE, page } from './parameters.ts'
+import { page } from './parameters.ts'
 import { type ResourceDeps, resource } from './resource.ts'
 
 const PAGE_SIZE = 25 as const
 
-const WalletsAnswer = z
-  .strictObject({
-    page: count,
-    page_size: z.literal(PAGE_SIZE),
-    total: count.meta({ description: 'Tracked wallets' }),
-    has_more: hasMore,
-    items: z.array(WalletMetricsItem).meta({ description: 'W1 to Wn' }),
-  })
-  .meta({ id: 'WalletsAnswer', description: 'A page of the tracked wallets.' })
+const WalletsAnswer = componentSchema('WalletsAnswer', 'A page of the tracked wallets.', {
+  page: count,
+  page_size: z.literal(PAGE_SIZE),
+  total: count.describe('Tracked wallets'),
+  has_more: hasMore,
+  items: z.array(WalletMetricsItem).describe('W1 to Wn'),
+})
 export type WalletsAnswer = z.infer<typeof WalletsAnswer>
 
 /**
@@ -44,7 +43,6 @@ export function wallets({ readMetrics, position }: ResourceDeps) {
       },
       example: { page: 1, page_size: 25, total: 1, has_more: false, items: [EXAMPLE_WALLET] },
     },
-    params: NONE,
     query: z.object({ page }),
     answer: WalletsAnswer,
     isHot: () => true,

@@ -21,7 +21,13 @@ export async function readSignals(
     const now = listed.get(row.mint) ?? left.get(row.mint)
     // The symbol may have become known after the strategy fired.
     const { symbol, name } = row.symbol === '' && row.name === '' ? (now ?? row) : row
-    return { ...row, symbol, name, current_mcap: now?.current_mcap ?? null }
+    return {
+      ...row,
+      symbol,
+      name,
+      current_mcap: now?.current_mcap ?? null,
+      exact_mcap: now?.exact_mcap ?? '',
+    }
   })
 }
 
@@ -36,5 +42,9 @@ export async function readSignalsAfter(
 ): Promise<SignalRow[]> {
   if (afterAt >= throughAt) return []
   const rows = await readSignalsBetween(store, afterAt, throughAt)
-  return rows.map((row) => ({ ...row, current_mcap: row.trigger_mcap }))
+  return rows.map((row) => ({
+    ...row,
+    current_mcap: row.trigger_mcap,
+    exact_mcap: row.exact_trigger_mcap,
+  }))
 }

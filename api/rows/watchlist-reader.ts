@@ -31,10 +31,10 @@ export function createWatchlistReader(store: Store, now: () => number = Date.now
   let reading: Promise<Watchlist> | undefined
 
   async function read(): Promise<Watchlist> {
-    const askedAt = now()
+    const startedAt = now()
     const at = await readNewestTick(store)
     if (at !== known.at) known = { at, rows: at === null ? [] : await rowsAt(at) }
-    freshUntil = askedAt + FRESH_MS
+    freshUntil = startedAt + FRESH_MS
     return known
   }
 

@@ -8,6 +8,7 @@ import type { Logger } from '../../pipeline/runtime/logger.ts'
 import type { OnStage } from '../../pipeline/runtime/slot-stage.ts'
 import type { Registry } from '../../pipeline/runtime/telemetry.ts'
 import type { Store } from '../../pipeline/store/store.ts'
+import { inTime } from '../../pipeline/store/timely-store.ts'
 import { type AccountChannel, createMemoryChannel } from '../channel/account-channel.ts'
 import type { Account } from '../credits/meter.ts'
 import type { CursorCodec } from '../cursor.ts'
@@ -29,34 +30,12 @@ import { createRelay, type Relay, type RelayOptions } from './relay.ts'
 import { createFeedMetrics, type FeedMetrics } from './telemetry.ts'
 import { createTradeBatch } from './trade-batch.ts'
 import { TradeConnection } from './trade-connection.ts'
-import { createTradeHistory, type TradeHistory } from './trade-history.ts'
+import { TradeHistory } from './trade-history.ts'
 import { createTransport } from './transport.ts'
 import { createUpgradeServer, refuseUpgrade } from './upgrade-server.ts'
 import { ViewConnection } from './view-connection.ts'
 import { ViewRelay } from './view-relay.ts'
 import { createViewSource, type ViewSource } from './view-rows.ts'
-
-/** The feed as the API uses it: `GET /ws` (rules of section F). */
-export interface Feed extends UpgradeHandler, FeedStatus {
-  /**
-   * Rebuilds the window of the last minutes from the log. Older trades are read from the store, up
-   * to the storage marker; pages for one account are read from `storeOf(account)`.
-   */
-  start(
-    storage: Pick<StoragePosition, 'walletCount' | 'stored'>,
-    store: Store,
-    storeOf?: (account: string) => Store,
-  ): Promise<void>
-  /** Closes the account's connections to this process, with the reason. */
-  endAll(account: string, reason: 'key_rotated' | 'superseded'): void
-  /** Closes the connections whose dashboard token is no longer valid. */
-  checkTokens(): void
-  /**
-   * Asks every client to reconnect, closes its connection and charges its use; takes at most
-   * `graceMs`.
-   */
-  stop(graceMs: number): Promise<void>
-}
 
 /** Dependencies of the feed. */
 export interface FeedDeps {
@@ -101,14 +80,10 @@ export interface FeedOptions {
 }
 
 /**
- * Creates the live feed of `GET /ws` (section F of the rules): trade connections over one relay of
+ * The live feed of `GET /ws` (section F of the rules): trade connections over one relay of
  * the log, and dashboard connections over one view relay. It has no state that must be kept.
  */
-export function createFeed(deps: FeedDeps, options: FeedOptions = {}): Feed {
-  return new LiveFeed(deps, options)
-}
-
-class LiveFeed implements Feed {
+export class Feed implements UpgradeHandler, FeedStatus {
   readonly #deps: FeedDeps
   readonly #options: Required<FeedOptions>
   readonly #metrics: FeedMetrics
@@ -129,7 +104,7 @@ class LiveFeed implements Feed {
   #stopTimers: () => void = () => {}
   #isStopping = false
 
-  constructor(deps: FeedDeps, options: FeedOptions) {
+  constructor(deps: FeedDeps, options: FeedOptions = {}) {
     this.#deps = deps
     this.#options = {
       relay: {},
@@ -175,6 +150,10 @@ class LiveFeed implements Feed {
     })
   }
 
+  /**
+   * Rebuilds the window of the last minutes from the log. Older trades are read from the store, up
+   * to the storage marker; pages for one account are read from `storeOf(account)`.
+   */
   async start(
     storage: StorageView,
     store: Store,
@@ -190,7 +169,7 @@ class LiveFeed implements Feed {
     const { log, cursors, retentionHours = DEFAULT_RETENTION_HOURS, perturb = null } = this.#deps
     const render = (swap: PublishedSwap & EventKey) =>
       JSON.stringify(tradeItem(serveSwap(swap, perturb)))
-    const history = createTradeHistory({
+    const history = new TradeHistory({
       store,
       storeOf,
       position: this.#storage,
@@ -278,6 +257,7 @@ class LiveFeed implements Feed {
     this.#traders.endAll(account, reason)
   }
 
+  /** Closes the connections whose dashboard token is no longer valid. */
   checkTokens(): void {
     for (const connection of this.#viewers.active()) connection.checkToken()
   }
@@ -293,6 +273,10 @@ class LiveFeed implements Feed {
         registered.connection.end('key_rotated')
   }
 
+  /**
+   * Asks every client to reconnect, closes its connection and charges its use; takes at most
+   * `graceMs`.
+   */
   async stop(graceMs: number): Promise<void> {
     this.#isStopping = true
     this.#stopTimers()
@@ -306,12 +290,7 @@ class LiveFeed implements Feed {
 
   /** Waits for the work of closed connections, at most `timeoutMs`. */
   async #drainClosing(timeoutMs: number): Promise<void> {
-    let timer: NodeJS.Timeout | undefined
-    const overdue = new Promise((resolve) => {
-      timer = setTimeout(resolve, timeoutMs)
-    })
-    await Promise.race([Promise.all(this.#closing), overdue])
-    clearTimeout(timer)
+    await inTime(Promise.all(this.#closing), timeoutMs).catch(() => {})
   }
 
   #openTrades(

@@ -20,9 +20,3 @@ export function frameText(text: string): Buffer {
   frame.write(text, header)
   return frame
 }
-
-/** Decodes a frame made by `frameText`. */
-export function textOf(frame: Buffer): string {
-  const length = frame[1] ?? 0
-  return frame.toString('utf8', length < 126 ? 2 : length === 126 ? 4 : 10)
-}

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { componentSchema } from '../items/component-schema.ts'
 import { SignalItem } from '../items/signal.ts'
 import { TradeItem } from '../items/trade.ts'
 import { WatchlistItem } from '../items/watchlist.ts'
@@ -80,19 +81,17 @@ export const ClientText = z.discriminatedUnion('action', CLIENT_MESSAGES)
 export type ClientText = z.infer<typeof ClientText>
 
 /** A trade; `data` is the item that `GET /trades` serves for it (rule F3). */
-export const TradeMessage = z
-  .strictObject({
-    channel: z.literal('trades'),
-    id: Cursor.describe(
-      'Position after this message; send the last one received as `after` to resume',
-    ),
-    late: z
-      .literal(true)
-      .optional()
-      .describe('The trade belongs before trades already sent; `id` keeps the newest position'),
-    data: TradeItem,
-  })
-  .meta({ id: 'TradeMessage', description: 'A trade; costs 1 credit' })
+export const TradeMessage = componentSchema('TradeMessage', 'A trade; costs 1 credit', {
+  channel: z.literal('trades'),
+  id: Cursor.describe(
+    'Position after this message; send the last one received as `after` to resume',
+  ),
+  late: z
+    .literal(true)
+    .optional()
+    .describe('The trade belongs before trades already sent; `id` keeps the newest position'),
+  data: TradeItem,
+})
 
 /** A trade, as sent on the feed. */
 export type TradeMessage = z.infer<typeof TradeMessage>
@@ -172,9 +171,10 @@ export const SubscribedMessage = z
   .meta({ id: 'Subscribed', description: 'A subscription started; null for an absent filter' })
 
 /** Confirms the end of a subscription. */
-export const UnsubscribedMessage = z
-  .strictObject({ type: z.literal('unsubscribed'), channels: z.array(Channel) })
-  .meta({ id: 'Unsubscribed', description: 'A subscription ended' })
+export const UnsubscribedMessage = componentSchema('Unsubscribed', 'A subscription ended', {
+  type: z.literal('unsubscribed'),
+  channels: z.array(Channel),
+})
 
 /** Trades before `oldest` are not on the feed. */
 export const GapMessage = z
@@ -203,14 +203,12 @@ export const ErrorMessage = z
   })
 
 /** Answers a `ping` message. */
-export const PongMessage = z
-  .strictObject({ type: z.literal('pong') })
-  .meta({ id: 'Pong', description: 'Answers `ping`' })
+export const PongMessage = componentSchema('Pong', 'Answers `ping`', { type: z.literal('pong') })
 
 /** Heartbeat. */
-export const BeatMessage = z
-  .strictObject({ type: z.literal('ping') })
-  .meta({ id: 'Beat', description: 'Each 30 s while subscribed; needs no answer' })
+export const BeatMessage = componentSchema('Beat', 'Each 30 s while subscribed; needs no answer', {
+  type: z.literal('ping'),
+})
 
 /** Close codes by the reason that the service sends before it closes a connection (rules F5-F7). */
 export const CLOSE_CODES = {
@@ -230,17 +228,7 @@ export type CloseReason = keyof typeof CLOSE_CODES
 /** Says why the service closes the connection. */
 export const LastMessage = z
   .strictObject({
-    type: z.enum([
-      'balance_exhausted',
-      'superseded',
-      'key_rotated',
-      'token_expired',
-      'token_revoked',
-      'pro_expired',
-      'restarting',
-      'slow_reader',
-      'unavailable',
-    ] satisfies CloseReason[]),
+    type: z.enum(Object.keys(CLOSE_CODES) as CloseReason[]), // its own keys
   })
   .meta({
     id: 'LastMessage',

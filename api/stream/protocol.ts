@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { parseAddress } from '../../pipeline/domain/address.ts'
 import { parseAlias } from '../../pipeline/domain/alias.ts'
+import { parseJson } from '../../pipeline/runtime/parse-json.ts'
 import { CHANNELS, Channel, type MessageFault, VIEW_CHANNELS } from './messages.ts'
 import type { ViewRow } from './view-rows.ts'
 
@@ -136,12 +137,4 @@ const Filter = z.array(z.string()).min(1).max(100).optional()
 
 function bad(code: MessageFault, message: string): ClientMessage<never> {
   return { kind: 'bad', code, message }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -16,7 +16,6 @@ import { tradeItem } from '../items/trade.ts'
 import { aMarker, aSwap, served } from '../testing/a-swap.ts'
 import { handLog } from '../testing/hand-log.ts'
 import { catchUpSteps } from './catch-up-steps.ts'
-import { textOf } from './frame.ts'
 import { createRelay, type Relay, type RelayOptions } from './relay.ts'
 import { createFeedMetrics } from './telemetry.ts'
 import type { FeedEntry } from './trade-window.ts'
@@ -42,7 +41,8 @@ const message = (swap: Swap) => ({
   id: cursors.encode('trades', swap, lateBefore(0, swap.slot)),
   data: tradeItem(served(swap)),
 })
-const read = (frame: Buffer): unknown => JSON.parse(textOf(frame))
+/** The message of a frame as long as those of one trade. */
+const read = (frame: Buffer): unknown => JSON.parse(frame.toString('utf8', 4))
 /** Returns the messages that a client resuming from `key` receives. */
 const sinceThen = (relay: Relay, key = BEGINNING) =>
   [...catchUpSteps(relay, { key, late: null }, { wallets: null, mints: null })].flatMap(

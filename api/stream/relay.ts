@@ -4,14 +4,7 @@ import type { SlotMarker } from '../../pipeline/domain/slot.ts'
 import type { Consumer, EventLog, LogBatch } from '../../pipeline/log/log.ts'
 import type { Logger } from '../../pipeline/runtime/logger.ts'
 import type { OnStage } from '../../pipeline/runtime/slot-stage.ts'
-import {
-  BEGINNING,
-  type CursorCodec,
-  endOfSlot,
-  type FeedPosition,
-  type LatePosition,
-  lateBefore,
-} from '../cursor.ts'
+import { BEGINNING, type CursorCodec, endOfSlot, type LatePosition, lateBefore } from '../cursor.ts'
 import { EntryRenderer, type RelayPosition } from './entry-renderer.ts'
 import { findLateDuplicates } from './late-duplicates.ts'
 import { type MergerOutput, SlotMerger } from './slot-merger.ts'
@@ -31,33 +24,6 @@ export interface RelayOptions {
   readonly quietMs?: number
   /** Milliseconds of a monotonic clock. */
   readonly now?: () => number
-}
-
-/**
- * Publishes the trades of all tracked wallets in one order as their slots are sealed, and keeps the
- * last minutes of them. It has no state of its own: it is rebuilt from the log.
- */
-export interface Relay {
-  readonly window: TradeWindow
-  /** Epoch of the log. */
-  readonly epoch: number
-  /** Marker of the newest published slot; null before the first. */
-  readonly newest: SlotMarker | null
-  /** Everything at or before it was published. */
-  readonly position: RelayPosition
-  /** Cursor of `position`. */
-  readonly cursor: string
-  /** Encodes a position as a cursor. */
-  encode: (key: EventKey, late: LatePosition) => string
-  /** Decodes a cursor; null for text that is none. */
-  decode: (cursor: string) => FeedPosition | null
-  /**
-   * Calls the listener with new entries in the order in which they are sent, after they were added
-   * to the window. The list is empty when only the position moved. Returns a function that removes
-   * the listener.
-   */
-  listen(listener: EntriesListener): () => void
-  close(): Promise<void>
 }
 
 /** Receives entries as they are published. */
@@ -85,13 +51,18 @@ export async function createRelay(deps: RelayDeps, options: RelayOptions = {}): 
   const end = await deps.log.checkpoint()
   // A log that starts empty continues after the newest stored slot.
   const stored = end === null ? await deps.history.marker() : null
-  const relay = new LogRelay(deps, options, stored)
+  const relay = new Relay(deps, options, stored)
   await relay.start(end)
   return relay
 }
 
-class LogRelay implements Relay {
+/**
+ * Publishes the trades of all tracked wallets in one order as their slots are sealed, and keeps the
+ * last minutes of them. It has no state of its own: it is rebuilt from the log.
+ */
+export class Relay {
   readonly window: TradeWindow
+  /** Epoch of the log. */
   readonly epoch: number
   readonly #deps: RelayDeps
   readonly #options: Required<RelayOptions>
@@ -129,21 +100,31 @@ class LogRelay implements Relay {
     this.window = new TradeWindow({ maxAgeMs: windowMs, maxTrades: windowTrades }, start)
   }
 
+  /** Marker of the newest published slot; null before the first. */
   get newest(): SlotMarker | null {
     return this.#merger.newest
   }
 
+  /** Everything at or before it was published. */
   get position(): RelayPosition {
     return this.#renderer.position
   }
 
+  /** Cursor of `position`. */
   get cursor(): string {
     return this.#renderer.cursor
   }
 
+  /** Encodes a position as a cursor. */
   encode = (key: EventKey, late: LatePosition) => this.#renderer.encode(key, late)
+  /** Decodes a cursor; null for text that is none. */
   decode = (cursor: string) => this.#deps.cursors.decodePosition(cursor)
 
+  /**
+   * Calls the listener with new entries in the order in which they are sent, after they were added
+   * to the window. The list is empty when only the position moved. Returns a function that removes
+   * the listener.
+   */
   listen(listener: EntriesListener): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)

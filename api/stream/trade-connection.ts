@@ -62,21 +62,11 @@ export class TradeConnection {
         void this.#credits.close()
       },
     })
-    this.#subscription = this.#createSubscription()
-  }
-
-  #createSubscription(): TradeSubscription {
-    const { account, transport, relay, history, scheduleRetry, onSent } = this.#deps
-    return new TradeSubscription({
-      account,
-      transport,
-      relay,
-      history,
-      scheduleRetry,
+    this.#subscription = new TradeSubscription({
+      ...deps,
       protocol: this.#protocol,
       takeCredit: () => this.#credits.take(),
       onTrade: () => this.#sendBalanceLow(),
-      onSent,
     })
   }
 

@@ -18,29 +18,6 @@ import {
   type PageRequest,
 } from './history-page.ts'
 
-/**
- * Trades of the feed as storage has them, for clients whose position is older than the window
- * (rule F4). Reads reject with `unavailable` when the store does not answer; a retry may help.
- */
-export interface TradeHistory {
-  /** Whether storage may hold trades after this position. Runs no query. */
-  hasMore(position: FeedPosition): boolean
-  /**
-   * Reads the next trades that match a request, at most about a thousand. An account reads one page
-   * at a time, and accounts take turns. `currentRequest` is called right before the read, so that
-   * the page is the one the client wants by then. If it returns null, the page is null and no query
-   * runs.
-   */
-  page(account: Account, currentRequest: () => PageRequest | null): Promise<HistoryPage | null>
-  /** Marker of the newest slot that is completely stored; null before the first. */
-  marker(): Promise<SlotMarker | null>
-  /**
-   * Returns the event keys of those late swaps that were published before: they are stored at
-   * another place of the log than their mark says.
-   */
-  cameBefore(late: readonly LateSwap[]): Promise<ReadonlySet<string>>
-}
-
 /** A late swap by its event key, and where it is on the log. */
 export interface LateSwap {
   readonly swap: EventKey
@@ -55,12 +32,11 @@ export interface TradeHistoryDeps extends Omit<HistoryPageReaderDeps, 'store'> {
   readonly position: Pick<StoragePosition, 'stored'>
 }
 
-/** Creates the history of the log whose epoch is given. */
-export function createTradeHistory(deps: TradeHistoryDeps): TradeHistory {
-  return new StoredTradeHistory(deps)
-}
-
-class StoredTradeHistory implements TradeHistory {
+/**
+ * Trades of the feed as storage has them, for clients whose position is older than the window
+ * (rule F4). Reads reject with `unavailable` when the store does not answer; a retry may help.
+ */
+export class TradeHistory {
   readonly #deps: TradeHistoryDeps
   readonly #reader: HistoryPageReader
   readonly #queue = new FairQueue({ atOnce: CONCURRENT_PAGES, perAccount: 1 })
@@ -70,6 +46,7 @@ class StoredTradeHistory implements TradeHistory {
     this.#reader = new HistoryPageReader(deps)
   }
 
+  /** Whether storage may hold trades after this position. Runs no query. */
   hasMore({ key, late }: FeedPosition): boolean {
     const stored = this.#deps.position.stored()
     if (stored === null) return false
@@ -80,6 +57,12 @@ class StoredTradeHistory implements TradeHistory {
     return late !== null && isBefore(late, storedLate)
   }
 
+  /**
+   * Reads the next trades that match a request, at most about a thousand. An account reads one page
+   * at a time, and accounts take turns. `currentRequest` is called right before the read, so that
+   * the page is the one the client wants by then. If it returns null, the page is null and no query
+   * runs.
+   */
   page(account: Account, currentRequest: () => PageRequest | null): Promise<HistoryPage | null> {
     const read = async () => {
       const request = currentRequest()
@@ -91,10 +74,15 @@ class StoredTradeHistory implements TradeHistory {
     return this.#queue.run(account, read, () => currentRequest() === null)
   }
 
+  /** Marker of the newest slot that is completely stored; null before the first. */
   marker(): Promise<SlotMarker | null> {
     return readStorageMarker(this.#deps.store)
   }
 
+  /**
+   * Returns the event keys of those late swaps that were published before: they are stored at
+   * another place of the log than their mark says.
+   */
   async cameBefore(late: readonly LateSwap[]): Promise<ReadonlySet<string>> {
     const { store } = this.#deps
     const keys = late.map(({ swap }) => swap)

@@ -262,8 +262,8 @@ test('a dashboard that resumes after the retention gets a gap and a new snapshot
   }
 
   const late = await other.connect('dashboard:alice')
-  const places = [{ at: T + 10, part: 'changes', index: 1 } as const, endOfTick(T + 10)]
-  const [inTick, afterTick] = places.map((position) => cursor(other, position))
+  const ends = [{ at: T + 10, part: 'changes', index: 1 } as const, endOfTick(T + 10)]
+  const [inTick, afterTick] = ends.map((position) => cursor(other, position))
   await late.subscribe({ ...BOTH, after: afterTick })
   const later = await startFeed({ views: ahead.source })
   const last = await later.connect('dashboard:alice')
@@ -409,13 +409,13 @@ test('a connection whose key was rotated unheard ends once that can be read; who
     ...createMemoryChannel(),
     listen: (news: AccountListener) => void heard.push(news),
   }
-  const asked: number[] = []
+  const reads: number[] = []
   let isAway = true
   let at = 0
   const service = await startFeed({
     channel,
     async revokedSince(since) {
-      asked.push(since)
+      reads.push(since)
       if (isAway) throw new Error('away')
       return [{ account: 'alice', at }]
     },
@@ -437,8 +437,8 @@ test('a connection whose key was rotated unheard ends once that can be read; who
   await passes(service, service)
   t.deepEqual(await other!.fence(), [])
   // The lookup was retried with the same time until it succeeded, and not repeated afterwards.
-  t.is(asked.length, 3)
-  t.is(asked[0], asked[1])
+  t.is(reads.length, 3)
+  t.is(reads[0], reads[1])
   await service.close()
 })
 

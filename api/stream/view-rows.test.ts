@@ -37,7 +37,7 @@ test.before(async () => {
       const expiresAt = subscribers.get(wallet) ?? 0
       return { active: expiresAt * 1000 > clock, expiresAt }
     },
-  } as unknown as Billing // nothing else of it is asked
+  } as unknown as Billing // the API calls only `pro` here
   const config = { publicUrl: 'http://api.example', connectionsPerKey: 2 }
   const options = { billing: () => billing, now: () => clock }
   api = await startApi(store, { ...options, config })
@@ -201,9 +201,9 @@ test.serial(
     const same = await connect(socketUrl(other), token)
     const all = [...snapshot, complete, ...news]
     const from = [start, (snapshot[2] as { id: string }).id, (news[0] as { id: string }).id]
-    for (const [place, after] of from.entries()) {
+    for (const [index, after] of from.entries()) {
       await same.subscribe({ ...BOTH, after })
-      const expected = all.slice([0, 3, 6][place])
+      const expected = all.slice([0, 3, 6][index])
       t.deepEqual(await same.take(expected.length), expected)
       t.deepEqual(await same.fence(), [])
     }

@@ -10,8 +10,7 @@ export interface StoreWithSwitch {
 /** Returns `store`; while `isAway`, queries and inserts of `table` reject with `unavailable`. */
 export function withSwitch(store: Store, table: string): StoreWithSwitch {
   const require = (text: string) => {
-    if (switched.isAway && text.includes(table))
-      throw new ServiceError('unavailable', 'away', { retriable: true })
+    if (switched.isAway && text.includes(table)) throw new ServiceError('unavailable', 'away')
   }
   const switched: StoreWithSwitch = {
     isAway: false,

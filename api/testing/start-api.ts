@@ -22,7 +22,7 @@ import { createMemoryMeter } from '../credits/memory.ts'
 import type { Meter } from '../credits/meter.ts'
 import { createCursorCodec } from '../cursor.ts'
 import type { Redis } from '../redis-connection.ts'
-import { createFeed } from '../stream/feed.ts'
+import { Feed } from '../stream/feed.ts'
 import { checkAnswers } from './check-answers.ts'
 
 export interface TestApi {
@@ -93,7 +93,7 @@ export async function startApi(
   }
   const cursors = createCursorCodec(config.secretKey)
   const { connectionsPerKey, feedMessagesPerMinute: messagesPerMinute } = config
-  const feed = createFeed(
+  const feed = new Feed(
     { channel, log, credits, logger, registry, cursors, connectionsPerKey, messagesPerMinute },
     { now },
   )

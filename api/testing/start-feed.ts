@@ -15,7 +15,7 @@ import { type BlockRenewal, type Meter, STREAM_START } from '../credits/meter.ts
 import { createCursorCodec } from '../cursor.ts'
 import type { Viewer } from '../middleware/upgrade.ts'
 import type { StoredSlot } from '../storage-position.ts'
-import { createFeed, type FeedDeps, type FeedOptions } from '../stream/feed.ts'
+import { Feed, type FeedDeps, type FeedOptions } from '../stream/feed.ts'
 import { ServerMessage } from '../stream/messages.ts'
 import type { ViewSource } from '../stream/view-rows.ts'
 
@@ -37,7 +37,7 @@ export function blocksOf(meter: Meter) {
     async renewBlock(account: string, renewal: BlockRenewal) {
       const grant = await meter.renewBlock(account, renewal)
       if (grant.kind === 'granted') return grant
-      throw new ServiceError('unavailable', grant.kind, { retriable: true })
+      throw new ServiceError('unavailable', grant.kind)
     },
   }
 }
@@ -90,7 +90,7 @@ export async function startFeed(
   }
   const { connectionsPerKey = 1, retentionHours = 24, store = EMPTY_STORE } = options
   const { channel = createMemoryChannel() } = options
-  const feed = createFeed(
+  const feed = new Feed(
     {
       log,
       cursors,

@@ -1,14 +1,17 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createDecoder, type Decoder } from '../../pipeline/decode/decoder.ts'
-import { knownProgram, PROGRAMS } from '../../pipeline/decode/registry.ts'
+import { LabelTable } from '../../pipeline/decode/labels.ts'
+import { createProgramRegistry, knownProgram, PROGRAMS } from '../../pipeline/decode/registry.ts'
 import { addressFromBytes, parseAddress } from '../../pipeline/domain/address.ts'
 import type { WalletEvent } from '../../pipeline/domain/event.ts'
 import { createWallets, type Wallets } from '../../pipeline/domain/wallets.ts'
 import { difference, type SourceExpectation } from './compare.ts'
 import { CONVENTIONS } from './conventions.ts'
 import { readCoverage } from './coverage.ts'
+import { PATHS } from './paths.ts'
 import { corpusFolder, feePayers, type RecordedTransaction, readCorpus } from './read-corpus.ts'
+import { version1Differences } from './version-1.ts'
 
 /**
  * `npm run corpus`: decodes every recorded transaction with every fee payer tracked, prints the
@@ -25,8 +28,11 @@ function main(): number {
   const wallets = createWallets(feePayers(recorded))
   const decoder = createDecoder(wallets)
   printVenues(recorded, decoder)
+  printShares(recorded, wallets)
   printCoverage(recorded, decoder, wallets)
-  return printDifferences(folder, recorded)
+  const isSame = printVersion1(recorded, decoder)
+  const isExplained = printDifferences(folder, recorded)
+  return isSame && isExplained ? 0 : 1
 }
 
 const COLUMNS = [
@@ -81,6 +87,43 @@ function printVenues(recorded: readonly RecordedTransaction[], decoder: Decoder)
 }
 
 /**
+ * Prints the share of each name in the swaps of each file, with the labels that ship and without
+ * labels (rule B11a).
+ */
+function printShares(recorded: readonly RecordedTransaction[], wallets: Wallets): void {
+  const decoders = [
+    ['', createDecoder(wallets)],
+    [
+      ' without labels',
+      createDecoder(wallets, createProgramRegistry(PROGRAMS, new LabelTable([]))),
+    ],
+  ] as const
+  for (const file of new Set(recorded.map((entry) => entry.file))) {
+    const own = recorded.filter((entry) => entry.file === file)
+    for (const [which, decoder] of decoders)
+      print(`swaps of ${file} by name${which}: ${sharesOf(own, decoder)}`)
+  }
+  print('')
+}
+
+function sharesOf(recorded: readonly RecordedTransaction[], decoder: Decoder): string {
+  const swaps = new Map<string, number>()
+  let total = 0
+  for (const { tx, blockTime } of recorded) {
+    const result = decoder.decode(tx, blockTime)
+    for (const record of result.kind === 'decoded' ? result.records : []) {
+      if (record.kind !== 'swap') continue
+      swaps.set(record.program, (swaps.get(record.program) ?? 0) + 1)
+      total++
+    }
+  }
+  const shares = [...swaps]
+    .sort(([, a], [, b]) => b - a)
+    .map(([name, count]) => `${name} ${((100 * count) / total).toFixed(1)}%`)
+  return [`${total} swaps`, ...shares].join(', ')
+}
+
+/**
  * Prints how many of the transactions that touch a venue gave `high` swaps, and why the others gave
  * none.
  */
@@ -113,9 +156,32 @@ function calledPrograms(
   return names
 }
 
-function printDifferences(folder: string, recorded: readonly RecordedTransaction[]): number {
+/**
+ * Prints how many transactions of each version were recorded, and whether each gives the same
+ * records when it is rewritten in version 1. Returns false where one does not.
+ */
+function printVersion1(recorded: readonly RecordedTransaction[], decoder: Decoder): boolean {
+  const versions = new Map<string, number>()
+  let differences = 0
+  for (const one of recorded) {
+    const version = String(one.json.version)
+    versions.set(version, (versions.get(version) ?? 0) + 1)
+    for (const path of version1Differences(one, decoder)) {
+      differences++
+      print(`${one.signature}\n  other records in version 1, ${path}`)
+    }
+  }
+  const recordedAs = [...versions].map(([version, count]) => `${count} ${version}`).join(', ')
+  print(`recorded by version: ${recordedAs}`)
+  print(
+    `rewritten in version 1: ${recorded.length} transactions, each by ${PATHS.length} paths (${PATHS.join(', ')}): ${differences} differences\n`,
+  )
+  return differences === 0
+}
+
+function printDifferences(folder: string, recorded: readonly RecordedTransaction[]): boolean {
   const path = join(folder, 'expectations.jsonl')
-  if (!existsSync(path)) return 0
+  if (!existsSync(path)) return true
   const bySignature = new Map(recorded.map((entry) => [entry.signature, entry]))
   const counts = { agree: 0, explained: 0, unexplained: 0, absent: 0 }
   for (const line of readFileSync(path, 'utf8').trim().split('\n')) {
@@ -142,7 +208,7 @@ function printDifferences(folder: string, recorded: readonly RecordedTransaction
   print(
     `\nexpectations: ${agree} agree, ${explained} explained, ${unexplained} unexplained, ${absent} without a transaction`,
   )
-  return unexplained === 0 ? 0 : 1
+  return unexplained === 0
 }
 
 function eventsOf(

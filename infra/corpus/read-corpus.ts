@@ -19,9 +19,14 @@ export interface RecordedTransaction {
 export interface RecordedJson {
   readonly slot: number | null
   readonly blockTime: number | null
+  readonly version?: 'legacy' | number
   readonly transaction: { readonly signatures: readonly string[]; readonly message: unknown }
   readonly meta: unknown
-  readonly _source?: { readonly encoding?: string; readonly block?: { readonly index?: number } }
+  readonly _source?: {
+    readonly encoding?: string
+    readonly notes?: readonly string[]
+    readonly block?: { readonly index?: number }
+  }
 }
 
 /**

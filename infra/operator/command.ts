@@ -50,8 +50,9 @@ export interface Command {
 export function optionCommand<Shape extends z.core.$ZodLooseShape>(definition: {
   readonly name: string
   readonly summary: string
-  readonly usage: string
-  readonly options: Shape
+  /** Left out for a command without options. */
+  readonly usage?: string
+  readonly options?: Shape
   /** Whether the audit log records the command, with all its arguments. */
   readonly isRecorded?: boolean
   run(
@@ -60,7 +61,7 @@ export function optionCommand<Shape extends z.core.$ZodLooseShape>(definition: {
     report: Report,
   ): Promise<CommandResult>
 }): Command {
-  const { name, summary, usage, options, run } = definition
+  const { name, summary, usage = '', options = {} as Shape, run } = definition
   const flags = Object.fromEntries(
     Object.keys(options).map((option) => [option, { type: 'string' as const }]),
   )

@@ -9,6 +9,7 @@ import { withAudit } from './audit-log.ts'
 import { backfill } from './backfill.ts'
 import type { Command, CommandResult } from './command.ts'
 import { deposits, depositsAssign } from './deposits.ts'
+import { labelsDiff } from './labels-diff.ts'
 import { ledgerCheck } from './ledger-check.ts'
 import { migrateCommand } from './migrate.ts'
 import type { OperatorParts } from './parts.ts'
@@ -31,6 +32,7 @@ const COMMANDS: readonly Command[] = [
   recomputeCommand,
   redecodeCommand,
   programs,
+  labelsDiff,
   signalsBacktest,
   depositsAssign, // before the command whose name its own begins with
   deposits,

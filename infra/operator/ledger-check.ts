@@ -8,8 +8,6 @@ import { optionCommand } from './command.ts'
 export const ledgerCheck = optionCommand({
   name: 'ledger check',
   summary: 'Compares the ledger with the meter, and looks for deposits redeemed twice.',
-  usage: '',
-  options: {},
   async run(_options, { ledger, store }) {
     const { accounts, mismatches: differing } = await ledger.check()
     const twice = (await readTwiceRedeemed(store)).map((deposit) => ({

@@ -9,8 +9,6 @@ import { optionCommand } from './command.ts'
 export const migrateCommand = optionCommand({
   name: 'migrate',
   summary: 'Applies new files of sql/ to the store.',
-  usage: '',
-  options: {},
   async run(_options, { store }) {
     await checkSchema(store)
     return { document: { schema: 'up_to_date' } }

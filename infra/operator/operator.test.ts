@@ -169,7 +169,7 @@ test('help is plain text; a mistake prints a short document, and the usage on st
   t.is(`${helpOf(['ledger', 'check', '-h'])}\n`, check)
   t.is(
     `${helpOf(['help', 'programs'])}\n`,
-    usage('programs', 'Lists programs that no decoder knows.'),
+    usage('programs', 'Ranks programs that no decoder knows.'),
   )
   t.is(helpOf(['sql', 'help']), null)
 })
@@ -344,9 +344,9 @@ test('commands reach the process that owns the data through its socket', async (
 })
 
 test.serial(
-  'unknown programs are listed with a sample, the most recently seen first (rule J3)',
+  'programs behind swaps without a name are ranked by SOL and by swaps, with a sample (rule J3)',
   async (t) => {
-    const swap = (slot: number, program_id: string, confidence: string) => ({
+    const swap = (slot: number, program_id: string, sol: number | null, program = 'unknown') => ({
       slot,
       tx_index: 0,
       wallet: 1,
@@ -359,27 +359,60 @@ test.serial(
       base_decimals: 0,
       quote_mint: null,
       quote_amount: '0',
-      program: 'unknown',
+      program,
       program_id,
-      confidence,
+      confidence: program === 'pumpswap' ? 'high' : 'delta_only',
+      value_lamports: sol === null ? null : String(sol * 1e9),
       quote_mismatch: false,
       fee_lamports: 0,
     })
     await store.insert('swaps', [
-      swap(1, 'often', 'delta_only'),
-      swap(2, 'often', 'delta_only'),
-      swap(4, 'known', 'high'),
+      swap(1, 'often', 1.5),
+      swap(2, 'often', null),
+      swap(6, 'often', 0.25),
+      swap(3, 'large', 40),
+      swap(4, 'known', 7, 'pumpswap'),
+      swap(7, 'labelled', 7, 'hadron'),
     ])
     const place = { tx_index: 1, wallet: 1, reason: 'deep_tree' }
     await store.insert('undecoded', [
       { ...place, slot: 3, block_time: 3, signature: 's3', program_id: 'lately' },
       { ...place, slot: 5, block_time: 5, signature: 's5', program_id: null },
+      { ...place, slot: 8, block_time: 8, signature: 's8', program_id: 'often' },
     ])
     t.deepEqual(await run('programs'), {
       document: {
         items: [
-          { program_id: 'lately', events: 1, sample_signature: 's3' },
-          { program_id: 'often', events: 2, sample_signature: 's2' },
+          {
+            program_id: 'large',
+            rank_by_sol: 1,
+            rank_by_swaps: 2,
+            sol_volume: 40,
+            swaps: 1,
+            undecoded: 0,
+            events: 1,
+            sample_signature: 's3',
+          },
+          {
+            program_id: 'often',
+            rank_by_sol: 2,
+            rank_by_swaps: 1,
+            sol_volume: 1.75,
+            swaps: 3,
+            undecoded: 1,
+            events: 4,
+            sample_signature: 's8',
+          },
+          {
+            program_id: 'lately',
+            rank_by_sol: 3,
+            rank_by_swaps: 3,
+            sol_volume: 0,
+            swaps: 0,
+            undecoded: 1,
+            events: 1,
+            sample_signature: 's3',
+          },
         ],
       },
     })

@@ -5,26 +5,25 @@ import type { Ledger } from '../../api/credits/ledger.ts'
 import type { EventLog } from '../../pipeline/log/log.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import type { Backfills } from '../../pipeline/workers/backfill/backfills.ts'
+import type { DataConfig } from '../service/config.ts'
+import type { ProgramNames } from '../service/program-labels.ts'
 import type { Caller } from './caller.ts'
 
 /**
  * Dependencies of operator commands. In the process that owns the data, they are the parts of that
  * process.
  */
-export interface OperatorParts {
+export interface OperatorParts
+  extends Pick<DataConfig, 'confirmAboveCredits' | 'readerUrl' | 'solPriceMaxAgeSeconds'> {
   readonly store: Store
-  /** The user who ran the command, for the audit log. */
-  readonly caller: Caller
-  /** `OPERATOR_CONFIRM_CREDITS`: changes of more credits need a code. */
-  readonly confirmAboveCredits: number
-  /** `CLICKHOUSE_READER_URL`: the user that runs `sql` on a ClickHouse server; null when unset. */
-  readonly readerUrl: URL | null
-  /** Opens the log of wallet events at the first call. A fold worker reads a log in memory. */
-  readonly log: () => Promise<EventLog>
-  /** `SOL_PRICE_MAX_AGE_SECONDS`. */
-  readonly solPriceMaxAgeSeconds: number
   /** `PRIVACY_SALT` (rule I2). */
   readonly salt: string | null
+  /** The user who ran the command, for the audit log. */
+  readonly caller: Caller
+  /** Opens the log of wallet events at the first call. A fold worker reads a log in memory. */
+  readonly log: () => Promise<EventLog>
+  /** The names of programs in force: of the service, or of `PROGRAM_LABELS_FILE`. */
+  readonly names: ProgramNames
   /** Opens backfills at the first call; rejects with `bad_config` without an RPC server. */
   readonly backfills: () => Promise<Backfills>
   /** Aborted when the caller disconnects or the process stops. */

@@ -65,7 +65,6 @@ export async function refoldWallets(
       throw new ServiceError(
         'unavailable',
         `no fold worker answers: ${done} of ${total} wallets are folded; is a process with role workers running?`,
-        { retriable: true },
       )
   }
 }

@@ -1,6 +1,7 @@
 import test from 'ava'
 import { createDecoder, type Decoder } from '../../pipeline/decode/decoder.ts'
-import { createProgramRegistry, PROGRAMS } from '../../pipeline/decode/registry.ts'
+import { LabelTable } from '../../pipeline/decode/labels.ts'
+import { createProgramRegistry, PROGRAMS, REGISTRY } from '../../pipeline/decode/registry.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import type { DecodedRecord, SlotRecords } from '../../pipeline/domain/slot.ts'
 import { createWallets, type Wallets } from '../../pipeline/domain/wallets.ts'
@@ -198,6 +199,7 @@ async function stored(
 const parts = (store: Store, log: EventLog) => ({
   store,
   log: async () => log,
+  names: { labels: new LabelTable([]), programs: REGISTRY },
   solPriceMaxAgeSeconds: 3600,
   salt: null,
   stop: new AbortController().signal,
@@ -345,6 +347,30 @@ test.serial('a transaction without readable bytes is skipped, its events stay', 
     t.deepEqual({ ...(await dump(store)), transactions: [] }, { ...before, transactions: [] })
   })
 })
+
+test.serial(
+  'a label that was added names the stored swaps, and nothing else changes (B11a)',
+  async (t) => {
+    const { store } = opened
+    const { id } = PROGRAMS.find(({ name }) => name === 'raydium_clmm')!
+    const labels = new LabelTable([])
+    const known = PROGRAMS.filter(({ name }) => name !== 'raydium_clmm')
+    const programs = createProgramRegistry(known, labels)
+    await stored(await recordsOf(createDecoder(chain.wallets, programs)), async (log) => {
+      const named = () =>
+        store.query<{ n: number }>(
+          "SELECT toUInt32(count()) AS n FROM swaps FINAL WHERE program = 'mine' AND confidence = 'delta_only'",
+        )
+      t.deepEqual(await named(), [{ n: 0 }])
+      labels.replace([{ name: 'mine', programId: id, label: null }])
+      const running = { ...parts(store, log), names: { labels, programs } }
+      const done = await redecodeWallets(running, everybody(), () => {})
+      t.true(done.events.changed > 0)
+      t.deepEqual(done.events, { added: 0, changed: done.events.changed, removed: 0 })
+      t.deepEqual(await named(), [{ n: done.events.changed }])
+    })
+  },
+)
 
 /** A store that refuses writes. */
 function onlyReading(store: Store): Store {

@@ -7,7 +7,7 @@ import {
   markRedecoded,
 } from '../../pipeline/store/tables/redecoded-wallets.ts'
 import { readTrackedWallets } from '../../pipeline/store/tables/tracked-wallets.ts'
-import { type RedecodeSummary, redecode } from '../../pipeline/workers/backfill/redecode.ts'
+import { redecode } from '../../pipeline/workers/backfill/redecode.ts'
 import { optionCommand, trackedWalletsOption } from './command.ts'
 import type { OperatorParts } from './parts.ts'
 import type { Report } from './progress.ts'
@@ -31,26 +31,17 @@ export const redecodeCommand = optionCommand({
   },
 })
 
-/** The JSON document that the command prints. */
-interface RedecodeDocument {
-  readonly transactions: number
-  readonly passed_by: number
-  readonly changed: number
-  readonly events: RedecodeSummary['events']
-  readonly undecoded: RedecodeSummary['undecoded']
-  readonly wallets_folded: number
-}
-
 /**
- * Redecodes the transactions of one wallet or of all wallets. Rejects with `closed` when it is
+ * Redecodes the transactions of one wallet or of all wallets, and returns the document that the
+ * command prints. Rejects with `closed` when it is
  * stopped; it may be repeated.
  */
 export async function redecodeWallets(
-  parts: Pick<OperatorParts, 'store' | 'log' | 'solPriceMaxAgeSeconds' | 'stop'>,
+  parts: Pick<OperatorParts, 'store' | 'log' | 'names' | 'solPriceMaxAgeSeconds' | 'stop'>,
   wallets: readonly number[],
   report: Report,
   { rowsPerPage }: { readonly rowsPerPage?: number } = {},
-): Promise<RedecodeDocument> {
+) {
   const { store, solPriceMaxAgeSeconds: priceMaxAgeSeconds } = parts
   const tracked = createWallets(await readTrackedWallets(store))
   const [wallet] = wallets
@@ -58,7 +49,7 @@ export async function redecodeWallets(
   const touched = new Set<number>()
   const { transactions, passedBy, changed, events, undecoded } = await redecode({
     store,
-    decoder: createDecoder(tracked),
+    decoder: createDecoder(tracked, parts.names.programs),
     only: isOne ? { wallet, address: tracked.addressOf(wallet) } : null,
     priceMaxAgeSeconds,
     ...(rowsPerPage && { rowsPerPage }),

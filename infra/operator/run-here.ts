@@ -15,6 +15,7 @@ import { startFold } from '../../pipeline/workers/fold/fold.ts'
 import type { DataConfig } from '../service/config.ts'
 import { createCreditSystem, openLimitsRedis, openMeter } from '../service/credit-system.ts'
 import { type OpenParts, openInOrder } from '../service/open-parts.ts'
+import { openProgramNames, type ProgramNames } from '../service/program-labels.ts'
 import { currentCaller } from './caller.ts'
 import type { CommandResult } from './command.ts'
 import { runCommand } from './commands.ts'
@@ -44,6 +45,7 @@ async function openOperatorParts(
   onBug: (error: unknown) => void,
 ): Promise<OperatorParts> {
   const logger = createLogger(config.logLevel)
+  const names = await openProgramNames(config.labelsFile)
   const store = parts.add(await createStore(config.store))
   await migrate(store)
   const meter = parts.add(await openMeter(config.meter, logger))
@@ -52,11 +54,12 @@ async function openOperatorParts(
   const { ledger, accounts } = createCreditSystem(store, meter, logger, redis)
   const log = parts.add(openOnce(() => openLog(config, store, logger, onBug)))
   const readLog = async () => (await log.get()).log
-  const backfills = parts.add(openOnce(() => openBackfills(config, store, readLog, logger)))
+  const backfills = parts.add(openOnce(() => openBackfills(config, store, readLog, names, logger)))
   const stop = stopOnSignal()
   // Also ends a request that the RPC server does not answer.
   stop.addEventListener('abort', () => void backfills.close())
   return {
+    ...config,
     store,
     log: readLog,
     backfills: () => backfills.get(),
@@ -64,10 +67,8 @@ async function openOperatorParts(
     accounts,
     locks: createAccountLocks(redis),
     prices: pricesOf(config.billing),
-    readerUrl: config.readerUrl,
-    confirmAboveCredits: config.confirmAboveCredits,
-    solPriceMaxAgeSeconds: config.solPriceMaxAgeSeconds,
     salt: config.privacySalt,
+    names,
     caller: currentCaller(),
     stop,
   }
@@ -119,6 +120,7 @@ async function openBackfills(
   config: DataConfig,
   store: Store,
   readLog: () => Promise<EventLog>,
+  { programs }: ProgramNames,
   logger: Logger,
 ): Promise<Backfills> {
   const { rpcUrl, solPriceMaxAgeSeconds: priceMaxAgeSeconds } = config
@@ -132,6 +134,7 @@ async function openBackfills(
     log: await readLog(),
     logIsDurable: config.log.kind === 'kafka',
     rpcUrl: rpcUrl.href,
+    programs,
     priceMaxAgeSeconds,
     logger,
     metrics: createIngestMetrics(createRegistry()),

@@ -9,6 +9,7 @@ import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { createLogger } from '../../pipeline/runtime/logger.ts'
 import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
 import type { Store } from '../../pipeline/store/store.ts'
+import { Rational } from '../../pipeline/testing/rational.ts'
 import { parseStrategies } from '../../pipeline/trending/strategies-file.ts'
 import { createTrendingMetrics } from '../../pipeline/workers/telemetry.ts'
 import { createStrategyRunner } from '../../pipeline/workers/trending/strategy-runner.ts'
@@ -168,7 +169,7 @@ test.serial('the outcome of each signal follows from the ticks after it', async 
   )
   const [{ signals, summary }] = strategies as [(typeof strategies)[0]] // one, as compared
   /** Every known market cap of each token, tick by tick. */
-  const courses = new Map<string, [number, number][]>(signals.map(({ mint }) => [mint, []]))
+  const courses = new Map<string, [number, Rational][]>(signals.map(({ mint }) => [mint, []]))
   const range = { from, through }
   for await (const { at, mcapOf } of replayTicks(
     store,
@@ -176,19 +177,22 @@ test.serial('the outcome of each signal follows from the ticks after it', async 
     range,
   ))
     for (const [mint, course] of courses) {
-      const mcap = mcapOf(mint) ?? course.at(-1)?.[1]
+      const known = mcapOf(mint)
+      const mcap =
+        known === null ? course.at(-1)?.[1] : new Rational(known.numerator, known.denominator)
       if (mcap !== undefined) course.push([at, mcap])
     }
-  const expected = signals.map(({ fired_at, mint, trigger_mcap }) => {
+  const expected = signals.map(({ fired_at, mint }) => {
     const course = courses.get(mint) ?? []
     const after = (seconds: number) => course.find(([at]) => at === fired_at + seconds)?.[1] ?? null
-    const multiple = (mcap: number | null) => (mcap === null ? null : mcap / trigger_mcap)
     const later = course.filter(([at]) => at >= fired_at && at <= fired_at + 86_400)
-    const peak = Math.max(...later.map(([, mcap]) => mcap))
+    const [[, trigger]] = later as [(typeof later)[0]] // its market cap is known
+    const multiple = (mcap: Rational | null) => mcap?.per(trigger).toNumber() ?? null
+    const peak = later.reduce((most, [, mcap]) => (mcap.isAbove(most) ? mcap : most), trigger)
     return {
       multiple_1h: multiple(after(3600)),
       multiple_24h: multiple(after(86_400)),
-      peak_multiple: peak / trigger_mcap,
+      peak_multiple: multiple(peak),
       peak_at: later.find(([, mcap]) => mcap === peak)?.[0],
     }
   })

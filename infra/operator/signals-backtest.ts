@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { z } from 'zod'
 import { aliasOf } from '../../pipeline/domain/alias.ts'
 import { LAMPORTS_PER_SOL, nearestNumber } from '../../pipeline/domain/amount.ts'
+import { nearestTo } from '../../pipeline/domain/fraction.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { EventLoopYield } from '../../pipeline/runtime/event-loop-yield.ts'
 import { readTextFile } from '../../pipeline/runtime/read-text-file.ts'
@@ -147,7 +148,7 @@ function signalOf(signal: Signal, { after1h, after24h, peak, peakAt }: SignalOut
     conviction: signal.conviction,
     wallets_holding: signal.walletsHolding,
     wallets: signal.wallets.map(aliasOf),
-    trigger_mcap: signal.triggerMcap,
+    trigger_mcap: nearestTo(signal.triggerMcap),
     sol_held: sol(signal.heldLamports),
     buy_volume: sol(signal.buyLamports),
     sell_volume: sol(signal.sellLamports),

@@ -15,8 +15,6 @@ import { optionCommand } from './command.ts'
 export const walletsCommand = optionCommand({
   name: 'wallets',
   summary: 'Lists tracked wallets with the extent and the gaps of their history.',
-  usage: '',
-  options: {},
   isRecorded: true, // it names every tracked wallet
   async run(_options, { store }) {
     const rows = await store.query<{

@@ -51,7 +51,7 @@ const ATTEMPTS = 5
  * later.
  */
 async function getTransaction(rpc: string, signature: string): Promise<unknown> {
-  const options = { encoding: 'json', maxSupportedTransactionVersion: 0, commitment: 'confirmed' }
+  const options = { encoding: 'json', maxSupportedTransactionVersion: 1, commitment: 'confirmed' }
   const body = JSON.stringify({
     jsonrpc: '2.0',
     id: 1,

@@ -55,25 +55,18 @@ export async function serveApi(
     readonly source: Source | null
   },
 ): Promise<RunningApi> {
-  const { config, logger, registry, readiness, onStage } = context
-  const { store, log, redis, credits, accounts } = stores
+  const { config } = context
+  const { accounts } = stores
   const { secrets, payments } = parts
   const simulator = config.source.kind === 'simulator' ? parts.source : null
   const api = await createApiWithFeed({
+    ...context,
+    ...stores,
     config: apiConfig(config.api, secrets),
     redisUrl: config.meter.kind === 'redis' ? config.meter.url : null,
-    store,
-    log,
-    credits,
-    accounts,
-    redis,
     perturb: createPerturb(config.privacySalt),
-    logger,
-    registry,
-    readiness,
     billing: payments && createBilling(payments, stores),
     testWallet: simulator && { rpcUrl: simulator.rpcUrl },
-    onStage,
   })
   const { url } = await api.listen()
   return {

@@ -1,6 +1,7 @@
 import { open, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readJwtKeys } from '../../api/auth/jwt-keys.ts'
+import { parseLabels } from '../../pipeline/decode/labels.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { parseSolPrices } from '../../pipeline/ingest/sol-price.ts'
 import { parseWallets } from '../../pipeline/ingest/wallets-file.ts'
@@ -38,6 +39,7 @@ function filesOf({
   roles,
   source,
   solPricesFile,
+  labelsFile,
   strategiesFile,
   api,
 }: ServiceConfig): NamedFile[] {
@@ -51,6 +53,8 @@ function filesOf({
   }
   if (roles.has('ingest')) name('WALLETS_FILE', source.walletsFile, parseWallets)
   name('SOL_PRICES_FILE', solPricesFile, parseSolPrices)
+  if (roles.has('ingest'))
+    name('PROGRAM_LABELS_FILE', labelsFile, (text, file) => parseLabels(text, file))
   if (roles.has('workers'))
     name('STRATEGIES_FILE', strategiesFile, (text, file) => parseStrategies(text, file))
   if (roles.has('api'))

@@ -41,7 +41,7 @@ export async function checkServers(
     ),
   )
   if (faults.flat().length === 0) return
-  throw new ServiceError('unreachable', faults.flat().join('\n'), { retriable: true })
+  throw new ServiceError('unreachable', faults.flat().join('\n'))
 }
 
 async function connectTo(place: string, timeoutMs: number): Promise<void> {

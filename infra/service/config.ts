@@ -32,27 +32,20 @@ export const serviceEnv = {
 export type ServiceEnv = EnvOf<typeof serviceEnv>
 
 /**
- * The configuration of one process: its roles and the parts that it works with. A part is a real
+ * The part of the configuration that an operator command needs: where the data is. A part is a real
  * server where its variable is set, and embedded where not (rules J1, J2).
  */
-export interface ServiceConfig {
-  readonly roles: ReadonlySet<Role>
-  readonly source: SourceConfig
+export interface DataConfig {
   readonly log: { readonly kind: 'memory' } | ({ readonly kind: 'kafka' } & KafkaConfig)
   readonly store: StoreConfig
   /** `CLICKHOUSE_READER_URL`: the user that runs the operator's `sql`; null when unset. */
   readonly readerUrl: URL | null
   readonly meter: { readonly kind: 'memory' } | { readonly kind: 'redis'; readonly url: URL }
-  readonly solPricesFile: string | null
-  /** `STRATEGIES_FILE`, by default the file that ships with the program (rule G5). */
-  readonly strategiesFile: string
-  /** `YELLOWSTONE_ENDPOINT` and its token, for a process that does not ingest; null when unset. */
-  readonly yellowstone: { readonly endpoint: string; readonly xToken: string | null } | null
+  /** `PROGRAM_LABELS_FILE` (rule B11a); null: the labels that ship. */
+  readonly labelsFile: string | null
   /** `SOLANA_RPC_URL`, for a process that does not ingest; null when unset. */
   readonly rpcUrl: URL | null
   readonly solPriceMaxAgeSeconds: number
-  /** `REPAIR_RPC_CALLS_PER_HOUR`: 0: breaks stay open (rule K8). */
-  readonly repairCallsPerHour: number
   /** `PRIVACY_SALT`: the key that perturbs served figures (rule I2); null: they are exact. */
   readonly privacySalt: string | null
   /** Payment addresses and prices. */
@@ -62,10 +55,23 @@ export interface ServiceConfig {
    * An operator needs a code of `account confirm` to change more credits than this; 0: always.
    */
   readonly confirmAboveCredits: number
+  readonly logLevel: LogLevel
+}
+
+/** The configuration of one process: its roles and the parts that it works with. */
+export interface ServiceConfig extends DataConfig {
+  /** `REPAIR_RPC_CALLS_PER_HOUR`: 0: breaks stay open (rule K8). */
+  readonly repairCallsPerHour: number
+  readonly roles: ReadonlySet<Role>
+  readonly source: SourceConfig
+  readonly solPricesFile: string | null
+  /** `STRATEGIES_FILE`, by default the file that ships with the program (rule G5). */
+  readonly strategiesFile: string
+  /** `YELLOWSTONE_ENDPOINT` and its token, for a process that does not ingest; null when unset. */
+  readonly yellowstone: { readonly endpoint: string; readonly xToken: string | null } | null
   readonly metricsPort: number
   /** Secret files by the `KEY_FILE` variable that names each. */
   readonly secretFiles: ReadonlyMap<string, string>
-  readonly logLevel: LogLevel
   readonly api: EnvOf<typeof apiEnv>
 }
 
@@ -88,22 +94,6 @@ export type SourceConfig =
       readonly walletsFile: string | null
     }
 
-/** The part of the configuration that an operator command needs: where the data is. */
-export type DataConfig = Pick<
-  ServiceConfig,
-  | 'store'
-  | 'readerUrl'
-  | 'meter'
-  | 'log'
-  | 'dataDir'
-  | 'logLevel'
-  | 'solPriceMaxAgeSeconds'
-  | 'privacySalt'
-  | 'billing'
-  | 'rpcUrl'
-  | 'confirmAboveCredits'
->
-
 const dataEnv = {
   ...billingEnv,
   ...operatorEnv,
@@ -115,6 +105,7 @@ const dataEnv = {
   KAFKA_SASL: pipelineEnv.KAFKA_SASL,
   DATA_DIR: pipelineEnv.DATA_DIR,
   PRIVACY_SALT: pipelineEnv.PRIVACY_SALT,
+  PROGRAM_LABELS_FILE: pipelineEnv.PROGRAM_LABELS_FILE,
   SOLANA_RPC_URL: pipelineEnv.SOLANA_RPC_URL,
   SOL_PRICE_MAX_AGE_SECONDS: pipelineEnv.SOL_PRICE_MAX_AGE_SECONDS,
   LOG_LEVEL: pipelineEnv.LOG_LEVEL,
@@ -148,6 +139,7 @@ function dataOf(values: EnvOf<typeof dataEnv>): DataConfig {
     confirmAboveCredits: values.OPERATOR_CONFIRM_CREDITS,
     logLevel: values.LOG_LEVEL,
     rpcUrl: values.SOLANA_RPC_URL ?? null,
+    labelsFile: values.PROGRAM_LABELS_FILE ?? null,
     solPriceMaxAgeSeconds: values.SOL_PRICE_MAX_AGE_SECONDS,
   }
 }

@@ -1,12 +1,10 @@
 import type { Store } from '../../pipeline/store/store.ts'
-import {
-  type AutoBackfill,
-  createAutoBackfill,
-} from '../../pipeline/workers/backfill/auto-backfill.ts'
+import { AutoBackfill } from '../../pipeline/workers/backfill/auto-backfill.ts'
 import { type Backfills, createBackfills } from '../../pipeline/workers/backfill/backfills.ts'
 import { checkWallets, trackWallets } from '../../pipeline/workers/ingest/track-wallets.ts'
 import type { ServiceContext } from './context.ts'
 import type { ServicePart } from './open-parts.ts'
+import type { ProgramNames } from './program-labels.ts'
 import type { Source, WalletList } from './source.ts'
 import type { Stores } from './stores.ts'
 
@@ -25,6 +23,7 @@ export function openHistory(
   { config, logger, ingestMetrics, fail }: ServiceContext,
   { store, log }: Pick<Stores, 'store' | 'log'>,
   source: Source,
+  { programs }: Pick<ProgramNames, 'programs'>,
 ): TrackedHistory {
   const backfills = createBackfills({
     store,
@@ -32,10 +31,11 @@ export function openHistory(
     logger,
     logIsDurable: config.log.kind === 'kafka',
     rpcUrl: source.rpcUrl,
+    programs,
     metrics: ingestMetrics,
     priceMaxAgeSeconds: config.solPriceMaxAgeSeconds,
   })
-  const autoBackfill = createAutoBackfill({ store, backfills, logger, onBug: fail })
+  const autoBackfill = new AutoBackfill({ store, backfills, logger, onBug: fail })
   return {
     source,
     backfills,

@@ -11,6 +11,7 @@ import type { ServiceContext } from './context.ts'
 import type { TrackedHistory } from './history.ts'
 import type { ServicePart } from './open-parts.ts'
 import type { PaymentWatch } from './payments.ts'
+import type { ProgramNames } from './program-labels.ts'
 import { type Reload, reloadFile } from './reload.ts'
 import type { Stores } from './stores.ts'
 
@@ -33,30 +34,24 @@ export async function startIngestion(
   { store, log }: Pick<Stores, 'store' | 'log'>,
   parts: {
     readonly history: TrackedHistory
+    readonly names: Pick<ProgramNames, 'programs'>
     readonly payments: PaymentWatch | null
     readonly solPrices: readonly SolPrice[]
     readonly pricesStored: Promise<void> | undefined
   },
 ): Promise<Ingestion> {
-  const { config, logger, registry, ingestMetrics, onStage, fail } = context
-  const { history, payments, solPrices, pricesStored } = parts
+  const { config, ingestMetrics, fail } = context
+  const { history, names, payments, solPrices, pricesStored } = parts
   const { source, backfills, autoBackfill } = history
   const ingest = await startIngest({
-    config: {
-      endpoint: source.endpoint,
-      xToken: source.xToken,
-      rpcUrl: source.rpcUrl,
-      pricePool: source.pricePool,
-      priceMaxAgeSeconds: config.solPriceMaxAgeSeconds,
-    },
+    ...context,
+    config: { ...source, priceMaxAgeSeconds: config.solPriceMaxAgeSeconds },
     wallets: createWallets(source.wallets.addresses),
+    programs: names.programs,
     log,
     checkpoint: () => (config.log.kind === 'kafka' ? log.checkpoint() : readStorageMarker(store)),
     poolPrices: () => readPoolPrices(store, POOL_PRICES),
     prices: solPrices,
-    logger,
-    registry,
-    onStage,
     metrics: ingestMetrics,
     deposits: payments?.deposits ?? null,
     onGap: autoBackfill.onGap,
@@ -68,24 +63,20 @@ export async function startIngestion(
     if (newest) await autoBackfill.begin(newest)
   }
   ingest.ready.then(beginBackfills).catch(fail)
+  const following = { store, logger: context.logger, newest: ingest.status, onBug: fail }
   const repairs = startBreakRepairs({
-    store,
+    ...following,
     log,
-    logger,
+    programs: names.programs,
     rpcUrl: source.rpcUrl,
     metrics: ingestMetrics,
     callsPerHour: config.repairCallsPerHour,
     priceMaxAgeSeconds: config.solPriceMaxAgeSeconds,
     feedSeconds: config.api.FEED_RETENTION_HOURS * 3600,
-    newest: ingest.status,
-    onBug: fail,
   })
   const snapshots = startSnapshots({
-    store,
+    ...following,
     rpc: createRpc({ url: source.rpcUrl, metrics: ingestMetrics, concurrency: 3 }),
-    newest: ingest.status,
-    logger,
-    onBug: fail,
   })
   return {
     ready: { ingest: async () => requireSealed(ingest) },
@@ -101,7 +92,7 @@ export async function startIngestion(
 
 function requireSealed(ingest: Pick<Ingest, 'status'>): void {
   if (ingest.status() !== null) return
-  throw new ServiceError('unavailable', 'no slot sealed since the start', { retriable: true })
+  throw new ServiceError('unavailable', 'no slot sealed since the start')
 }
 
 function reloadWallets(

@@ -5,6 +5,7 @@ import { serveOperator } from '../operator/socket.ts'
 import type { ServiceContext } from './context.ts'
 import type { TrackedHistory } from './history.ts'
 import type { ServicePart } from './open-parts.ts'
+import type { ProgramNames } from './program-labels.ts'
 import type { Stores } from './stores.ts'
 
 /**
@@ -14,6 +15,7 @@ import type { Stores } from './stores.ts'
 export function startOperatorSocket(
   { config, logger }: Pick<ServiceContext, 'config' | 'logger'>,
   { store, log, ledger, accounts, locks }: Stores,
+  names: ProgramNames,
   history: Pick<TrackedHistory, 'backfills'> | null,
 ): Promise<ServicePart> {
   const openBackfills = async () => {
@@ -26,6 +28,7 @@ export function startOperatorSocket(
       runCommand(
         args,
         {
+          ...config,
           store,
           log: async () => log,
           backfills: openBackfills,
@@ -33,10 +36,8 @@ export function startOperatorSocket(
           accounts,
           locks,
           prices: pricesOf(config.billing),
-          readerUrl: config.readerUrl,
-          confirmAboveCredits: config.confirmAboveCredits,
-          solPriceMaxAgeSeconds: config.solPriceMaxAgeSeconds,
           salt: config.privacySalt,
+          names,
           caller,
           stop,
         },

@@ -1,7 +1,7 @@
 import { Billing } from '../../api/billing/billing.ts'
 import { type BillingTerms, billingTerms } from '../../api/billing/terms.ts'
 import { createRpc } from '../../pipeline/ingest/rpc/rpc.ts'
-import { createDepositIndex, type DepositIndex } from '../../pipeline/workers/deposits/deposits.ts'
+import { DepositIndex } from '../../pipeline/workers/deposits/deposits.ts'
 import type { ServiceContext } from './context.ts'
 import type { ServicePart } from './open-parts.ts'
 import type { Source } from './source.ts'
@@ -34,7 +34,7 @@ export function openPayments(
   // A customer waits for a payment check, so it fails early: it reports that it cannot be done now.
   const rpc = createRpc({ url, metrics: ingestMetrics, attempts: 3, timeoutMs: 8000 })
   const startsAnew = source?.paymentAddresses != null // the simulator's chain begins at each start
-  const deposits = createDepositIndex({
+  const deposits = new DepositIndex({
     store,
     rpc,
     logger,

@@ -10,6 +10,7 @@ import { type OpenParts, openInOrder, type ServicePart } from './open-parts.ts'
 import { startOperatorSocket } from './operator-socket.ts'
 import { readPastSolPrices, storePastSolPrices } from './past-sol-prices.ts'
 import { openPayments } from './payments.ts'
+import { openProgramNames, reloadLabels } from './program-labels.ts'
 import { type Reload, reloadAll } from './reload.ts'
 import { openSource } from './source.ts'
 import { applySchema, openStores } from './stores.ts'
@@ -22,8 +23,8 @@ export interface Service {
   /** Rejects when the process has to end: a bug, or a log that cannot recover. */
   readonly failed: Promise<never>
   /**
-   * Reads `JWT_KEYS_FILE`, `WALLETS_FILE` and `STRATEGIES_FILE` again (rule J5). A bad file is
-   * logged, and its previous content stays in force.
+   * Reads `JWT_KEYS_FILE`, `PROGRAM_LABELS_FILE`, `WALLETS_FILE` and `STRATEGIES_FILE` again (rule
+   * J5). A bad file is logged, and its previous content stays in force.
    */
   readonly reload: Reload
   /** Stops accepting work, drains in-flight work, then closes every dependency. */
@@ -74,6 +75,7 @@ async function startSteps(
 
   const source = await step(roles.has('ingest'), () => openSource(config.source))
   const solPrices = await readPastSolPrices(config, source)
+  const names = await openProgramNames(roles.has('ingest') ? config.labelsFile : null)
   const stores = parts.add(await openStores(context))
   if (source) await checkTrackedWallets(stores.store, source)
   const secrets = roles.has('api') ? await readApiSecrets(config) : null
@@ -82,9 +84,9 @@ async function startSteps(
   const payments = await step(roles.has('api') || roles.has('ingest'), () =>
     openPayments(context, stores, source),
   )
-  const history = await step(source, (source) => openHistory(context, stores, source))
+  const history = await step(source, (source) => openHistory(context, stores, source, names))
   await history?.track(history.source.wallets)
-  await step(ownsData(config), () => startOperatorSocket(context, stores, history))
+  await step(ownsData(config), () => startOperatorSocket(context, stores, names, history))
   const api = await step(secrets, (secrets) =>
     serveApi(context, stores, { secrets, payments, source }),
   )
@@ -94,10 +96,17 @@ async function startSteps(
   )
   await step(metricsPort !== 0, () => startMetricsServer(context))
   const ingestion = await step(history, (history) =>
-    startIngestion(context, stores, { history, payments, solPrices, pricesStored: load?.ended }),
+    startIngestion(context, stores, {
+      history,
+      names,
+      payments,
+      solPrices,
+      pricesStored: load?.ended,
+    }),
   )
-  const reloads = [api?.reload, ingestion?.reload, workers?.reload]
-  return { lines: api?.lines ?? [], reloads: reloads.filter((reload) => reload !== undefined) }
+  const readLabels = roles.has('ingest') ? reloadLabels(context, names) : null
+  const reloads = [api?.reload, readLabels, ingestion?.reload, workers?.reload]
+  return { lines: api?.lines ?? [], reloads: reloads.filter((reload) => reload != null) }
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Swap } from '../../pipeline/domain/event.ts'
-import { createPoolWatch, type PoolWatchConfig } from '../../pipeline/ingest/pools/pool-watch.ts'
+import { PoolWatch, type PoolWatchConfig } from '../../pipeline/ingest/pools/pool-watch.ts'
 import { createPoolMetrics } from '../../pipeline/ingest/pools/telemetry.ts'
 import { createRpc } from '../../pipeline/ingest/rpc/rpc.ts'
 import { readTextFile } from '../../pipeline/runtime/read-text-file.ts'
@@ -117,7 +117,7 @@ function startRpcWorkers(
     rpc: createRpc({ url, metrics, concurrency: 1 }),
   })
   if (stream === null) return { facts, pools: null }
-  const pools = createPoolWatch(stream, {
+  const pools = new PoolWatch(stream, {
     ...deps,
     metrics: createPoolMetrics(deps.registry),
     rpc: createRpc({ url, metrics, concurrency: 1 }),

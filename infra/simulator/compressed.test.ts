@@ -147,7 +147,7 @@ test('RPC answers for the compressed history, from its first block to the newest
   )
   t.true(listed.length > 10 && listed.at(-1)!.slot < whole)
   const oldest = listed.at(-1)!
-  const options = { ...confirmed, maxSupportedTransactionVersion: 0 }
+  const options = { ...confirmed, maxSupportedTransactionVersion: 1 }
   const told = (await callRpc(simulator, 'getTransaction', oldest.signature, options)) as {
     slot: number
     blockTime: number

@@ -24,7 +24,18 @@ export interface Trouble {
   readonly slowRpc: boolean
   /** Some RPC responses are 429 with Retry-After. */
   readonly rateLimitedRpc: boolean
+  /** The stream never sends some transactions. */
+  readonly omittedSingly: boolean
+  /** Of several transactions of a tracked wallet in one slot, the stream never sends one. */
+  readonly omittedTwins: boolean
+  /** For some slots the stream sends no transaction that names one of the tracked wallets. */
+  readonly omittedWallets: boolean
 }
+
+/** Trouble in which the stream lacks transactions that RPC has, and nothing else tells so. */
+export const OMISSIONS = ['omittedSingly', 'omittedTwins', 'omittedWallets'] as const
+/** One of `OMISSIONS`. */
+export type Omission = (typeof OMISSIONS)[number]
 
 /** All trouble off. */
 export const NO_TROUBLE: Trouble = {
@@ -39,11 +50,14 @@ export const NO_TROUBLE: Trouble = {
   lostReplay: false,
   slowRpc: false,
   rateLimitedRpc: false,
+  omittedSingly: false,
+  omittedTwins: false,
+  omittedWallets: false,
 }
 
-/** All trouble on. */
+/** All trouble that shows on the stream or in RPC responses: everything but omissions. */
 export const ALL_TROUBLE = Object.fromEntries(
-  Object.keys(NO_TROUBLE).map((name) => [name, true]),
+  Object.keys(NO_TROUBLE).map((name) => [name, !OMISSIONS.includes(name as Omission)]),
 ) as unknown as Trouble // it has the same keys
 
 /** Whether a kind of trouble affects a stream in a slot. */

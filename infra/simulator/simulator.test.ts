@@ -10,7 +10,7 @@ import test, { type ExecutionContext } from 'ava'
 import bs58 from 'bs58'
 import { accountKeysOf } from './block.ts'
 import { GENESIS_MS, SLOT_MS } from './market/slot-time.ts'
-import { ALL_TROUBLE, type SimulatorOptions, type Trouble } from './options.ts'
+import { ALL_TROUBLE, OMISSIONS, type SimulatorOptions, type Trouble } from './options.ts'
 import { type Simulator, startSimulator } from './simulator.ts'
 import {
   callRpc,
@@ -371,7 +371,7 @@ const COMMITTED = { commitment: 'confirmed' }
 const BLOCK = {
   ...COMMITTED,
   transactionDetails: 'signatures',
-  maxSupportedTransactionVersion: 0,
+  maxSupportedTransactionVersion: 1,
   rewards: false,
 }
 
@@ -472,6 +472,58 @@ test('each kind of trouble occurs when it is on, and only then', async (t) => {
     'late',
   )
   stream.close()
+})
+
+test('a transaction that the stream leaves out comes neither live nor in a replay; all others come', async (t) => {
+  const trouble = { omittedSingly: true, omittedTwins: true, omittedWallets: true }
+  const simulator = await start(t, { trouble, trackedPerSlot: 4 })
+  const to = START + 400
+  const live = await follow(simulator, followWallets(simulator), 401)
+  const replay = await collect(
+    await (await connectYellowstone(simulator)).subscribe({
+      ...followWallets(simulator),
+      fromSlot: String(START),
+    }),
+  )
+  await replay.until(confirmed(to))
+  replay.close()
+
+  const kinds = new Set<string>()
+  const expected = truePlaces(simulator, START, to).filter((place) => {
+    const [slot, index] = place.split('/').map(Number) as [number, number]
+    const kind = simulator.omitted(slot).get(index)
+    if (kind !== undefined) kinds.add(kind)
+    return kind === undefined
+  })
+  t.deepEqual([...kinds].sort(), [...OMISSIONS].sort())
+  t.deepEqual(placesOf(live), expected)
+  t.deepEqual(placesOf(replay.updates), expected)
+})
+
+test('a wallet that is left out by request is silent from the next slot until it is asked for again', async (t) => {
+  const simulator = await start(t, { trackedPerSlot: 4 })
+  const wallet = simulator.wallets[0]!
+  const request = { ...followWallets(simulator) }
+  const stream = await collect(await (await connectYellowstone(simulator)).subscribe(request))
+  simulator.advance(20)
+  simulator.omit(wallet)
+  const from = simulator.slot + 1
+  simulator.advance(100)
+  simulator.omit(null)
+  const to = simulator.slot
+  simulator.advance(20)
+  await stream.until(confirmed(to + 19))
+  stream.close()
+
+  const left = Array.from({ length: to - from + 1 }, (_, i) => from + i).flatMap((slot) =>
+    [...simulator.omitted(slot).keys()].map((index) => `${slot}/${index}`),
+  )
+  t.true(left.length > 5)
+  const all = truePlaces(simulator, START, to + 19)
+  t.deepEqual(
+    placesOf(stream.updates),
+    all.filter((place) => !left.includes(place)),
+  )
 })
 
 /** Whether some transaction comes after the update that ends its slot. */

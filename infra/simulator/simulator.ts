@@ -14,7 +14,7 @@ import { solPricesOf } from './market/past.ts'
 import { TOKEN, USDT_MINT } from './market/programs.ts'
 import { GENESIS_MS, SLOT_MS } from './market/slot-time.ts'
 import type { SlotTruth } from './market/slot-truth.ts'
-import { NO_TROUBLE, type SimulatorOptions, type Trouble } from './options.ts'
+import { NO_TROUBLE, type Omission, type SimulatorOptions, type Trouble } from './options.ts'
 import { createPaidChain, type PaidChain, type SimulatedPayments } from './payments/paid-chain.ts'
 import { paymentMethods } from './payments/payment-methods.ts'
 import type { RpcWindow } from './rpc/ledger-view.ts'
@@ -59,6 +59,13 @@ export interface Simulator {
    * SOL in USD over the compressed history up to the start, in order of time; empty without one.
    */
   readonly pastSolPrices: readonly SolPrice[]
+  /**
+   * Leaves out of the stream all transactions of a tracked wallet from the next slot on, until it
+   * is called again; null: of none. RPC has them.
+   */
+  omit(wallet: Address | null): void
+  /** The transactions of a block that the stream never sends, by index. */
+  omitted(slot: number): ReadonlyMap<number, Omission>
   /** Cuts all gRPC connections. */
   disconnect(): void
   close(): Promise<void>
@@ -120,6 +127,8 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     pastSolPrices:
       compressed === null ? [] : solPricesOf(market, { ...compressed, to: clock.slot }),
     paymentAddresses: paid.addresses,
+    omit: stream.omit,
+    omitted: stream.omitted,
     disconnect: stream.disconnect,
     async close() {
       clock.stop()
@@ -165,6 +174,7 @@ async function startStream(
     port: options.port ?? 0,
     xToken: options.xToken,
     seed: seedOf(options),
+    wallets: source.wallets,
     troubleAt: (name, slot) => trouble[name] && slot >= troubled.from && slot <= troubled.to,
     startSlot: clock.slot,
     replaySlots: options.replaySlots ?? 1_000,

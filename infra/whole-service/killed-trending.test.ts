@@ -57,7 +57,7 @@ withServers(WHY_NO_SERVERS === '' ? title : `${title} (skipped: ${WHY_NO_SERVERS
   // Stored pool facts stay; the in-memory ones end with the first tick.
   t.deepEqual(await readPoolStates(store, null, 0, killedAt), before)
   const next = killedAt + TICK_SECONDS
-  const newest = [...new Map(before.map((picture) => [picture.mint, picture])).values()]
+  const newest = [...new Map(before.map((state) => [state.mint, state])).values()]
   const known = newest.filter(({ pool }) => pool !== '').map(({ mint }) => mint)
   t.deepEqual(
     await readPoolStates(store, null, killedAt, next),

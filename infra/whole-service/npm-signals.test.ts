@@ -78,9 +78,9 @@ test.serial('SIGTERM to `npm start` stops the service, whose process id is logge
 
 test.serial('SIGTERM to `npm run operator -- backfill` stops the backfill', async (t) => {
   t.timeout(300_000)
-  let asked = 0
+  let requests = 0
   const rpc = createServer((socket) => {
-    asked += 1
+    requests += 1
     socket.on('error', () => {}).resume() // never answers
   }).listen(0, '127.0.0.1')
   t.teardown(() => rpc.close())
@@ -99,7 +99,7 @@ test.serial('SIGTERM to `npm run operator -- backfill` stops the backfill', asyn
     '1',
   )
   await until(
-    async () => asked,
+    async () => requests,
     (count) => count > 0,
   )
   const program = programOf(child.pid ?? 0)

@@ -21,6 +21,7 @@ test.before('build', (t) => {
     'package.json',
     'sql',
     'pipeline/trending/strategies.jsonc',
+    'pipeline/decode/labels.csv',
   ]) {
     mkdirSync(dirname(join(image, path)), { recursive: true })
     symlinkSync(join(ROOT, path), join(image, path))

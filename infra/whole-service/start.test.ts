@@ -221,6 +221,39 @@ test.serial(
 )
 
 test.serial(
+  'labels are read again on SIGHUP, a bad file leaves the old ones in force, and operators compare them with a list (J5, B11a)',
+  async (t) => {
+    const DATA_DIR = join(folder, 'facts')
+    const path = join(folder, 'labels.csv')
+    const program = 'HADRoNbLovyqhCsocfYQYB7QdfCAAinN9HTePvBCVDQ8'
+    const list = join(folder, 'list.json')
+    writeFileSync(path, `name,program_id\nhadron,${program}\n`)
+    writeFileSync(list, JSON.stringify({ [program]: 'Hadron' }))
+    const settings = { DATA_DIR, PROGRAM_LABELS_FILE: path, SIMULATOR_HISTORY_HOURS: '0' }
+    const service = start(t, settings)
+    await service.line('api_key')
+    const compare = (env: Record<string, string>) =>
+      commandOutcome(startOperator(env, ['labels', 'diff', '--from', list]))
+    const same = { labels: 1, listed: 1, new: [], gone: [], renamed: [] }
+    t.deepEqual(await compare({ DATA_DIR }), { code: 0, document: same })
+    const reread = () => readAgain(service, 'labels')
+    writeFileSync(path, 'name,program_id\nhadron,HADR\n')
+    t.like(await reread(), {
+      msg: 'labels not read again, the old ones stay in force',
+      reason: `PROGRAM_LABELS_FILE: 1 fault in ${path}:\n  line 2: program_id: expected a base58 address of 32 bytes`,
+    })
+    t.deepEqual(await compare({ DATA_DIR }), { code: 0, document: same })
+    writeFileSync(path, `name,program_id\nmine,${program}\n`)
+    t.like(await reread(), { msg: 'labels read again', labels: 1 })
+    const renamed = [{ program_id: program, name: 'mine', label: 'Hadron' }]
+    t.deepEqual(await compare({ DATA_DIR }), { code: 0, document: { ...same, renamed } })
+    t.is(await service.stop(), 0)
+    const without = { DATA_DIR, PROGRAM_LABELS_FILE: path }
+    t.deepEqual(await compare(without), { code: 0, document: { ...same, renamed } })
+  },
+)
+
+test.serial(
   'JWT keys are read again on SIGHUP: a bad file leaves the old ones in force and is not repeated, tokens of a removed key end at once (J5)',
   async (t) => {
     const path = join(folder, 'rotated-keys.json')
@@ -547,6 +580,15 @@ refused({
   STRATEGIES_FILE: 2 faults in ${badStrategies}:
     line 2:64, strategy x, conditions[0].field: the watchlist has no field "age_second"; did you mean age_seconds?
     line 2:84, strategy x, conditions[0].op: expected one of >= > <= < = !=
+`,
+})
+const badLabels = file('bad-labels.csv', 'name,program_id', 'Hadron,HADR')
+refused({
+  title: 'a file of labels with a fault',
+  env: { PROGRAM_LABELS_FILE: badLabels },
+  says: `bad configuration:
+  PROGRAM_LABELS_FILE: 1 fault in ${badLabels}:
+    line 2: name: expected 1 to 64 letters a to z, digits and _, not unknown
 `,
 })
 const badPrices = file('bad-prices.csv', 'unix_seconds,usd', '1700000000,61.25', '1700000060,cheap')

@@ -4,7 +4,7 @@ import { createWallets } from '../domain/wallets.ts'
 import { normalizeGrpc } from '../ingest/wire/normalize-grpc.ts'
 import { aTransaction } from '../testing/a-transaction.ts'
 import { feePayers, readCorpus } from '../testing/corpus.ts'
-import { toGrpcUpdate } from '../testing/encodings.ts'
+import { toGrpcUpdate, version1Differences } from '../testing/encodings.ts'
 import { balanceChanges, isNft } from './balance-changes.ts'
 import { decodeWallet } from './decode-wallet.ts'
 import { createDecoder } from './decoder.ts'
@@ -98,6 +98,11 @@ onCorpus('a transaction gives the same records in each encoding', (t) => {
     const update = aTransaction(normalizeGrpc(toGrpcUpdate(json, tx.slot, tx.index)))
     t.deepEqual(decoder.decode(update, blockTime), decoder.decode(tx, blockTime))
   }
+})
+
+onCorpus('a transaction rewritten in version 1 gives the same records on every path', (t) => {
+  const decoder = createDecoder(wallets)
+  for (const one of recorded) t.deepEqual(version1Differences(one, decoder), [], one.signature)
 })
 
 onCorpus('the records of a wallet do not depend on which other wallets are tracked (A)', (t) => {

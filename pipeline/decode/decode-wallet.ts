@@ -23,7 +23,7 @@ import {
   type SolTransfers,
   sumSolTransfers,
 } from './sol-transfers.ts'
-import { findSwapSpans, programName, type SwapSpan } from './swap-spans.ts'
+import { findSwapSpans, labelOfMover, programName, type SwapSpan } from './swap-spans.ts'
 import { findSwappedPool } from './swapped-pool.ts'
 import { callsTradedProgram, mayTrade } from './traded-programs.ts'
 import type { TransactionFacts } from './transaction-facts.ts'
@@ -167,7 +167,7 @@ function wholeSwap(facts: TransactionFacts, wallet: number, whole: bigint[]): De
   const swap = singleSwap(whole)
   if (swap === null || facts.movements.mintedOrBurned.includes(swap.mint)) return null
   return {
-    program: 'unknown',
+    program: labelOfMover(facts, swap.mint) ?? 'unknown',
     programId: outermostMover(facts, wallet, swap.mint, {
       first: 0,
       end: facts.tx.instructions.length,

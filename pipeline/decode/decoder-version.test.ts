@@ -11,11 +11,13 @@ import { actions, storyOf } from '../testing/stories.ts'
 import { trackedNames } from '../testing/transaction-story.ts'
 import { createDecoder } from './decoder.ts'
 import { PROGRAMS } from './registry.ts'
+import { SHIPPED_LABELS } from './shipped-labels.ts'
+import { TIP_ACCOUNTS } from './tips.ts'
 
 /** Output of the decoder for known transactions when its version was last raised. */
 interface Recorded {
   readonly version: number
-  /** Hash of names, addresses and kinds of the table of programs. */
+  /** Hash of the names, addresses and kinds of programs, of the labels and of the tip accounts. */
   readonly programs: string
   readonly stories: Digest
   readonly corpus: Digest
@@ -44,7 +46,9 @@ const RAISE =
   RECORD
 
 test.serial("a change of the decoder's results raises its version: table of programs (K4)", (t) => {
-  const programs = sha256(JSON.stringify(PROGRAMS.map(({ name, id, kind }) => [name, id, kind])))
+  const kinds = PROGRAMS.map(({ name, id, kind }) => [name, id, kind])
+  const labels = SHIPPED_LABELS.map(({ name, programId }) => [name, programId])
+  const programs = sha256(JSON.stringify([kinds, labels, TIP_ACCOUNTS]))
   check(t, 'programs', programs, recorded.programs !== programs)
 })
 

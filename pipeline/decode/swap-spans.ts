@@ -1,7 +1,6 @@
 import type { InstructionRange } from './net-flows.ts'
 import type { Program } from './program.ts'
-import type { TransactionFacts } from './transaction-facts.ts'
-import { movesTwoMints } from './transaction-facts.ts'
+import { movesTwoMints, type SwapCall, type TransactionFacts } from './transaction-facts.ts'
 
 /**
  * The instructions of one swap of a wallet: a top-level instruction with its inner instructions or,
@@ -39,7 +38,7 @@ export function findSwapSpans(facts: TransactionFacts, wallet: number): SwapSpan
   return fills === 0 ? spans : spans.sort((a, b) => a.first - b.first)
 }
 
-/** Name of the program of a swap of `mint` by `wallet` within a span (rule B11). */
+/** Name of the program of a swap of `mint` by `wallet` within a span (rules B11, B11a). */
 export function programName(
   facts: TransactionFacts,
   span: SwapSpan,
@@ -50,10 +49,9 @@ export function programName(
   const calls = facts.swapCalls.filter(({ at }) => at >= span.first && at < span.end)
   const venues = calls.filter(({ program }) => program.kind === 'venue')
   const router = calls.find(({ program }) => program.kind === 'router')
-  const names = new Set(venues.map(({ program }) => program.name))
   if (router !== undefined) {
-    if (names.size === 1 && !routesElsewhere(facts, span)) return venues[0]!.program.name
-    return router.program.name
+    const names = routedNames(facts, calls)
+    return names?.size === 1 ? [...names][0]! : router.program.name
   }
   const mover = venues.find(({ at }) => {
     const end = facts.tree.end[at]!
@@ -69,20 +67,42 @@ export function programName(
 }
 
 /**
- * Whether a router within the span directly called an unknown program that moved two mints. Such a
- * program is a venue missing from the table.
+ * Names of the venues behind the routers among `calls`: venues that were called, and labelled
+ * programs that a router called directly and that moved two mints. Null when such a program has
+ * neither an entry point nor a label: a venue missing from the table.
  */
-function routesElsewhere(facts: TransactionFacts, span: SwapSpan): boolean {
-  const { tree, swapCalls } = facts
+function routedNames(facts: TransactionFacts, calls: readonly SwapCall[]): Set<string> | null {
+  const { tree, movements } = facts
   const { instructions } = facts.tx
-  return swapCalls.some(({ at, program }) => {
-    if (program.kind !== 'router' || at < span.first || at >= span.end) return false
+  const names = new Set<string>()
+  for (const { program } of calls) if (program.kind === 'venue') names.add(program.name)
+  for (const { at, program } of calls) {
+    if (program.kind !== 'router') continue
     const router = instructions[at]!
     for (let callee = at + 1; callee < tree.end[at]!; callee = tree.end[callee]!) {
       if (instructions[callee]!.programIndex === router.programIndex) continue
-      if (facts.programs[callee] !== null) continue
-      if (movesTwoMints(facts.movements, callee, tree.end[callee]!)) return true
+      if (calls.some((call) => call.at === callee)) continue
+      const label = facts.labelAt(callee)
+      if (label === null && facts.programs[callee] !== null) continue
+      if (!movesTwoMints(movements, callee, tree.end[callee]!)) continue
+      if (label === null) return null
+      names.add(label)
     }
-    return false
-  })
+  }
+  return names
+}
+
+/**
+ * Name of the first labelled program, in order of execution, whose call tree moved the mint (rule
+ * B11a); null when there is none.
+ */
+export function labelOfMover({ tx, tree, movements, labelAt }: TransactionFacts, mint: number) {
+  for (let at = 0; at < tx.instructions.length; at++) {
+    const label = labelAt(at)
+    if (label === null) continue
+    const end = tree.end[at]!
+    if (movements.moves.some((move) => move.mint === mint && move.at >= at && move.at < end))
+      return label
+  }
+  return null
 }

@@ -3,6 +3,10 @@ import { type Address, address } from '../domain/address.ts'
 /**
  * Accounts that take tips, by the service that published them (rule B3). A tip is neither part of a
  * trade nor a transfer.
+ *
+ * Sources: the pages of the services (`docs.jito.wtf`, `helius.dev/docs`, `use.temporal.xyz`,
+ * `docs.bloxroute.com`, `0slot.trade`, `docs.nextblock.io`, `docs.astralane.io`,
+ * `docs.blockrazor.io`), and where a group says so, another one.
  */
 const SERVICES: Readonly<Record<string, readonly string[]>> = {
   jito: [
@@ -154,6 +158,133 @@ const SERVICES: Readonly<Record<string, readonly string[]>> = {
     'ste11p7e2KLYou5bwtt35H7BM6uMdo4pvioGjJXKFcN',
     'ste11TMV68LMi1BguM4RQujtbNCZvf1sjsASpqgAvSX',
   ],
+  // docs.bloxroute.com/solana/trader-api/introduction/tip-and-tipping-addresses, October 2026.
+  bloxroute_3: [
+    'bLx7MvxGaKdKL7mEbpk9tC79z6MnBSJoJkuaEAPu6Nd',
+    'bLx7XBqSg3LUPVf1bRgCnkJmgVZR8QEgDJBPqcRLHvp',
+    'bLx8KeZxinPwy6kkUgyzMLeqb2ARNsWjADG1dhSsVba',
+    'bLxADBknoNj8WAGw2W6GBYeq848Xx6ajhaymV1YvrHm',
+    'bLxAc88vRBwvcUQJEgcxNfBLvHPikY4csNsUmPeWea2',
+    'bLxQ88oCiTsL8Xj4YWekKi1hjrgmbE3J3FFZ2xZHR3h',
+    'bLxS7NoLuynNRJ4mCnEE2YbtwJFttYsEyp2ME7rp2yt',
+    'bLxW6mCov7VEbrKc3S9tcBRcfSzRnLCbNp3Dfn3SJG5',
+    'bLxXSGXs4mYPTC5okZXed1qzvjNwNJ48QJ82hT2V7w7',
+    'bLxYi3vojbbB7hVzVDVTdBLVPhp7GJ3ZB3BwdK5sFXi',
+    'bLxhLPgBXtUpX4b1bH3HatuMGMSKT9GnwtuCGiMSAqe',
+    'bLxpY1mniuFW4PgkNA4JiNxoeKHFszryi6tNgyZAiAA',
+    'bLxuETxd2tgWxBALNwPzAfHhsik4BzD3nrEBCiPNZQD',
+    'bLxuL2gK5FW7xfahvwLrxLyW76vcCpNsKQY2CmnE6kV',
+    'bLxv4Hnub7nDJWHs8s17o9bGU65Bnx6Yqp2fqtMgHmm',
+  ],
+  // docs.corvus-labs.io/falcon/tips.
+  falcon: [
+    'Fa1con11xLjPddfzRwRUB16sbFZggp2JeJkCeWREyR8X',
+    'Fa1con11TM1RuAQzbQzYjTy4Ekfap9Lnc9fnEbQYEd6Q',
+    'Fa1con113Bvi76nS5AzUiRDC2fqjfzkNMUNRLgQybMYt',
+    'Fa1con1QGHJK232s8yZpzZZwqPexnAKcoyKj626LNsMv',
+    'Fa1con1zUzb6qJVFz5tNkPq1Ahm8H1qKW7Q48252QbkQ',
+    'Fa1con16d3MSwd3SAiwvr2LwgkpE7ot8zntbpuec8HAx',
+    'Fa1con1i7mpa7Qc6epYJ6r4P9AbU77DFFz173r59Df1x',
+    'Fa1con18nWn8TdAGL7JX8PertfMUGVSc899NawokJ4Bq',
+    'Fa1con1GKusK2EqsfzrDzGPaYZSxQtFGzJiRMMU9Zm2g',
+    'Fa1con1RDwVwM9VrJ53CwVefD3VU9c58EMpDawV7fLMi',
+  ],
+  // developers.jup.ag/docs/transaction/submit.
+  jupiter_beam: [
+    'GGztQqQ6pCPaJQnNpXBgELr5cs3WwDakRbh1iEMzjgSJ',
+    '2MFoS3MPtvyQ4Wh4M9pdfPjz6UhVoNbFbGJAskCPCj3h',
+    'BQ72nSv9f3PRyRKCBnHLVrerrv37CYTHm5h3s9VSGQDV',
+    '6U91aKa8pmMxkJwBCfPTmUEfZi6dHe7DcFq2ALvB2tbB',
+    '4xDsmeTWPNjgSVSS1VTfzFq3iHZhp77ffPkAmkZkdu71',
+    'CapuXNQoDviLvU1PxFiizLgPNQCxrsag1uMeyk6zLVps',
+    '9nnLbotNTcUhvbrsA6Mdkx45Sm82G35zo28AqUvjExn8',
+    '6LXutJvKUw8Q5ue2gCgKHQdAN4suWW8awzFVC6XCguFx',
+    'HFqp6ErWHY6Uzhj8rFyjYuDya2mXUpYEk8VW75K9PSiY',
+    'DSN3j1ykL3obAVNv7ZX49VsFCPe4LqzxHnmtLiPwY6xg',
+    '69yhtoJR4JYPPABZcSNkzuqbaFbwHsCkja1sP1Q2aVT5',
+    'HU23r7UoZbqTUuh3vA7emAGztFtqwTeVips789vqxxBw',
+    '3LoAYHuSd7Gh8d7RTFnhvYtiTiefdZ5ByamU42vkzd76',
+    '3CgvbiM3op4vjrrjH2zcrQUwsqh5veNVRjFCB9N6sRoD',
+    'GP8StUXNYSZjPikyRsvkTbvRV1GBxMErb59cpeCJnDf1',
+    '7iWnBRRhBCiNXXPhqiGzvvBkKrvFSWqqmxRyu9VyYBxE',
+  ],
+  // docs.solanavibestation.com/api-reference/lightspeed; the constant of crate lightspeed-sdk; and
+  // 0xfnzero/sol-trade-sdk at 8e92f8f3 (2026-07-18), `src/constants/swqos.rs`.
+  lightspeed: [
+    'svsMoWJBwLcs8JgfN8VaF111tAc199KpYeTKRwxRtip',
+    '53PhM3UTdMQWu5t81wcd35AHGc5xpmHoRjem7GQPvXjA',
+    '9tYF5yPDC1NP8s6diiB3kAX6ZZnva9DM3iDwJkBRarBB',
+  ],
+  // docs.zan.top/docs/tips-mode.
+  zan: ['7HkiWXe5deJvzn4D6kgMUFCADwX9Z4DMrdjNSSxN6bPp'],
+  // docs.hel.io/docs/boost-land-transactions-faster.
+  helio_boost: ['HYseAPq3ZPYzA35hLsEgmdsKCZQ3P7FBCcCPPytRtyTz'],
+  // This group to `glaive`: 0xfnzero/sol-trade-sdk at 8e92f8f3, `src/constants/swqos.rs`.
+  soyas: [
+    'soyas4s6L8KWZ8rsSk1mF3d1mQScoTGGAgjk98bF8nP',
+    'soyascXFW5wEEYiwfEmHy2pNwomqzvggJosGVD6TJdY',
+    'soyasDBdKjADwPz3xk82U3TNPRDKEWJj7wWLajNHZ1L',
+    'soyasE2abjBAynmHbGWgEwk4ctBy7JMTUCNrMbjcnyH',
+    'soyasi59njacMUPvo3TM5paHjeK8pYSdovXgFi32gRt',
+    'soyasQYhJxv8uZgWDxhg72td6piAf7XTkoyWHtSATEz',
+    'soyastP66xyYC8XADXZjdMM5BAVGD2YRvz8dwtLsqb8',
+    'soyasvdgUJWYcUCzDxpmjUnNjH7KamXLXTzLwFvdVPE',
+    'soyasvxAunisNxaoRxkKGjNir7KmbwYnr37JmefkX9G',
+    'soyas5doVFUwH8s5zK8gEvCL5KR5ogDmf52LsrJEZ9h',
+  ],
+  speedlanding: [
+    'SpEEdz8S1KorkMZqjMUxfxrmWwofmp6ReNP2Nx6CUmq',
+    'SpeeDy3GJM4wcrQmk1itRFWgidvxX4rwjTLMv78wwjE',
+    'SPeEdva37vW8vRtqgYjprQs1g3965icfVN5Rt7SMAyh',
+    'speEdrSEpox5GUfHWcBc7tQjRuSfUin2yvB7qoYvvJh',
+    'SPeEDmkHkN3A2roSZf6aZyEMsmrGqTHKqwP51y2Y4rV',
+    'SpeedLdTJXh2RKpXEaP8JCxkWoUVXhtdPQ1EnxBJMxc',
+    'SpEediGKLbbXndSYTzwmz6Z3NDgHQLDcTDEvGFkSMH9',
+    'speede8xCcUq2Tiv1efXeTuE3k9TDNq8TnGKaKSc6J4',
+  ],
+  solami_beam: [
+    '15qWd4huAkoxvhDsHMfpUn27TW1YBYMMJJ2jkAkbeam',
+    '9XuGciSwr5wb7dLTQm91JhuBTvj3GG8WjuRDc3obeam',
+    'kiQioJNyFG7pU36ELLsRKXkeT48kFbk3b6rSgrWbeam',
+    'kjmVhW1UzJrW2sU5bY5NtZ79jpvjSStsj37Pzmabeam',
+    'kREnjPWFpt4AHeY5pijPmyXaCrMnbatUQJo7d3Xbeam',
+    'praRZG6N6MdbsT4EFpKgZJWReZGXQhAMFcH68oCbeam',
+    'SqoKQKU5uwBxovq3R7yEBxFwptc4z7vwoghU3M9beam',
+    'sV72TY66T1RfmDSeHPPbwX6wwJ3bBv5hd4ehJ8tbeam',
+    'swf8MyEeLo7gtRUo27UuJj6naCASUrypU7dbteSbeam',
+    'uiuaQsxA47JybQAVN4FTfYuoEDkMiXV1r591Aewbeam',
+  ],
+  lunar_lander: [
+    'moon17L6BgxXRX5uHKudAmqVF96xia9h8ygcmG2sL3F',
+    'moon26Sek222Md7ZydcAGxoKG832DK36CkLrS3PQY4c',
+    'moon7fwyajcVstMoBnVy7UBcTx87SBtNoGGAaH2Cb8V',
+    'moonBtH9HvLHjLqi9ivyrMVKgFUsSfrz9BwQ9khhn1u',
+    'moonCJg8476LNFLptX1qrK8PdRsA1HD1R6XWyu9MB93',
+    'moonF2sz7qwAtdETnrgxNbjonnhGGjd6r4W4UC9284s',
+    'moonKfftMiGSak3cezvhEqvkPSzwrmQxQHXuspC96yj',
+    'moonQBUKBpkifLcTd78bfxxt4PYLwmJ5admLW6cBBs8',
+    'moonXwpKwoVkMegt5Bc776cSW793X1irL5hHV1vJ3JA',
+    'moonZ6u9E2fgk6eWd82621eLPHt9zuJuYECXAYjMY1C',
+  ],
+  glaive: [
+    'GLaiv4GMRYQmthatDS98uQT4HoucgxWT8NeJz6oSwxeU',
+    'GLaivL5uPrDpvd1wTtvat38KGqb5WLhEdqQfnmNd3oNr',
+    'GLaivinAWh21NaJMhtExtD5G2gZs1xnvaYVZmwqobWZL',
+    'GLaivJSUL71FcocYa8tks5vpVyYzvaDMHtyrzfQF2ABr',
+    'GLaivRU6eDKrta3p3psFAWPEFLzCjeMHGpPUuQqTjtyv',
+    'GLaivq5dU8qHayz9Qf13LjPfVy3SmUhbmickfGiZdmfh',
+  ],
+  // The same SDK; the account of `flashblock` with a capital S is a misprint of this one.
+  flashblock_2: ['FLAshyAyBcKb39KPxSzXcepiS8iDYUhDGwJcJDPX4g2B'],
+  // web3engineering/on-chain-divers, `examples/research/generate_swqos_research.py`.
+  blocksprint: [
+    'Sp1x2AqpQckPLaWnWCJUNg8k6qQexfaEWcSRKf5JcDV',
+    'SpWrza9E63MQuHeGnnfzmtLVCs3pBdjyKPXUABPo9nq',
+    'SpagSJmnh8E9cGT5Y431xPPaS2c1xLREGGCWN9yDeUf',
+    'Sp4JHSh9cksfzXbgK7Pq2ovtn8LirLQydaJKTsiNT77',
+    'Sp1xMS2cbw83SZDNr4AGqkBYYLjb3LvVnmDSrTMaHkr',
+  ],
+  onchaindivers_tpu: ['GxkB4oYYLsoeAoxAdXjDEBSrP7JGCy3re7mqozFYyiYW'],
 }
 
 /** The tip accounts of all services. */

@@ -24,6 +24,8 @@ export interface TransactionFacts {
   readonly tree: InstructionTree
   /** Known program of the instruction at each index; null for any other program. */
   readonly programs: readonly (KnownProgram | null)[]
+  /** Name of the labelled program of the instruction at an index (rule B11a); null without one. */
+  readonly labelAt: (at: number) => string | null
   readonly orders: OrderActivity
   readonly movements: Movements
   /** Swap calls in order of execution. */
@@ -87,7 +89,8 @@ export function readTransactionFacts(
     credits,
   })
   const swapCalls = entries.filter((call) => isSwapCall(call, movements, tree))
-  return { tx, named, tree, programs, orders, movements, swapCalls }
+  const labelAt = (at: number) => registry.labelOf(accountKeys[instructions[at]!.programIndex]!)
+  return { tx, named, tree, programs, labelAt, orders, movements, swapCalls }
 }
 
 /** A call of an entry point that may be a swap. */

@@ -232,7 +232,15 @@ const ENTRY_POINTS: Readonly<Record<string, { swaps: Uint8Array[]; others: Uint8
   },
   raydium_clmm: {
     swaps: anchor('swap', 'swap_v2', 'swap_router_base_in'),
-    others: anchor('increase_liquidity_v2', 'decrease_liquidity'),
+    others: anchor(
+      'increase_liquidity_v2',
+      'decrease_liquidity',
+      'open_limit_order',
+      'increase_limit_order',
+      'decrease_limit_order',
+      'settle_limit_order',
+      'close_limit_order',
+    ),
   },
   raydium_launchlab: {
     swaps: anchor('buy_exact_in', 'buy_exact_out', 'sell_exact_in', 'sell_exact_out'),
@@ -254,7 +262,14 @@ const ENTRY_POINTS: Readonly<Record<string, { swaps: Uint8Array[]; others: Uint8
       'swap_with_price_impact',
       'swap_with_price_impact2',
     ),
-    others: anchor('add_liquidity', 'remove_liquidity', 'claim_fee'),
+    others: anchor(
+      'add_liquidity',
+      'remove_liquidity',
+      'claim_fee',
+      'place_limit_order',
+      'cancel_limit_order',
+      'close_limit_order_if_empty',
+    ),
   },
   meteora_damm_v1: {
     swaps: anchor('swap'),
@@ -308,7 +323,33 @@ const ENTRY_POINTS: Readonly<Record<string, { swaps: Uint8Array[]; others: Uint8
     others: anchor('provide_liquidity'),
   },
   omnipair: { swaps: anchor('swap'), others: anchor('add_liquidity') },
-  jupiter_rfq: { swaps: anchor('fill'), others: anchor('pre_fill') },
+  saros_dlmm: { swaps: anchor('swap'), others: anchor('increase_position', 'decrease_position') },
+  stabble_clmm: {
+    swaps: anchor('swap_v2', 'swap_router_base_in'),
+    others: anchor('increase_liquidity_v2', 'decrease_liquidity_v2'),
+  },
+  defituna: {
+    swaps: anchor('swap', 'two_hop_swap'),
+    others: anchor('increase_liquidity', 'increase_limit_order', 'decrease_limit_order'),
+  },
+  virtuals: { swaps: anchor('buy', 'sell'), others: anchor('launch', 'create_meteora_pool') },
+  trends: { swaps: anchor('swap'), others: anchor('initialize_pool', 'claim_creator_fee') },
+  wavebreak: { swaps: tags(8, 9, 10, 11), others: tags(7, 12, 13) },
+  goosefx_gamma: {
+    swaps: anchor('swap_base_input', 'swap_base_output', 'oracle_based_swap_base_input'),
+    others: anchor('deposit', 'withdraw', 'migrate_raydium_clmm_to_gamma'),
+  },
+  perena: {
+    swaps: anchor(
+      'swap_exact_in',
+      'swap_exact_in_hinted',
+      'swap_exact_out',
+      'swap_exact_out_hinted',
+    ),
+    others: anchor('add_liquidity', 'remove_liquidity', 'swap_exact_in_quote'),
+  },
+  woofi: { swaps: anchor('swap'), others: anchor('query', 'deposit', 'withdraw') },
+  sanctum_infinity: { swaps: tags(1, 2, 23, 24), others: tags(0, 3, 4, 19, 20) },
   jupiter: {
     swaps: anchor(
       'route',
@@ -355,7 +396,7 @@ const ENTRY_POINTS: Readonly<Record<string, { swaps: Uint8Array[]; others: Uint8
 test('the entry points of each program give its name, its other instructions give transfers (B4, B11)', (t) => {
   for (const { name, id, kind } of PROGRAMS) {
     if (kind !== 'venue' && kind !== 'router') continue
-    if (name === 'okx') continue // see the test of the OKX routers
+    if (['okx', 'jupiter_rfq', 'scorch'].includes(name)) continue // each has a test of its own
     if (id.startsWith('JUP4')) continue // see the test of Jupiter v4
     const points = ENTRY_POINTS[name]
     if (points === undefined) {
@@ -375,8 +416,8 @@ test('Jupiter v4 has a route and one exact-output instruction per venue', (t) =>
   t.deepEqual(programsOf(v4.id, anchorDiscriminator('set_token_ledger')), [])
 })
 
-test('each OKX router has its entry points; a call of the unpublished one is a route when two mints move', (t) => {
-  const [first, second, third] = PROGRAMS.filter(({ name }) => name === 'okx')
+test('each OKX router has its entry points', (t) => {
+  const [first, second] = PROGRAMS.filter(({ name }) => name === 'okx')
   for (const name of ['swap', 'swap2', 'commission_sol_swap2', 'proxy_swap']) {
     t.deepEqual(programsOf(first!.id, anchorDiscriminator(name)), ['okx'])
   }
@@ -384,7 +425,22 @@ test('each OKX router has its entry points; a call of the unpublished one is a r
     t.deepEqual(programsOf(second!.id, anchorDiscriminator(name)), ['okx'])
   }
   t.deepEqual(programsOf(second!.id, anchorDiscriminator('wrap_unwrap')), [])
-  t.deepEqual(programsOf(third!.id, Uint8Array.of(1)), ['okx'])
+})
+
+test('each version of Jupiter RFQ has its entry point', (t) => {
+  const [first, second] = PROGRAMS.filter(({ name }) => name === 'jupiter_rfq')
+  t.deepEqual(programsOf(first!.id, anchorDiscriminator('fill')), ['jupiter_rfq'])
+  t.deepEqual(programsOf(first!.id, anchorDiscriminator('pre_fill')), [])
+  t.deepEqual(programsOf(second!.id, anchorDiscriminator('fill_exact_in')), ['jupiter_rfq'])
+  t.deepEqual(programsOf(second!.id, anchorDiscriminator('fill')), [])
+})
+
+test('a swap of Scorch has tag 1 or 2 and at least eleven accounts', (t) => {
+  const { id } = PROGRAMS.find(({ name }) => name === 'scorch')!
+  const accounts = Array.from({ length: 11 }, (_, place) => `account ${place}`)
+  const found = [1, 2, 3].map((tag) => programsOf(id, Uint8Array.of(tag), accounts))
+  t.deepEqual(found, [['scorch'], ['scorch'], []])
+  t.deepEqual(programsOf(id, Uint8Array.of(2), accounts.slice(1)), [])
 })
 
 test('a call of a market maker with unpublished data is a swap only when two mints move (B4)', (t) => {
@@ -402,6 +458,45 @@ test('an order that only rests in the book is not a swap (B4)', (t) => {
     resting.transfer('w COIN', 'vault', 1000n),
   )
   t.deepEqual(swapsOf(resting), [])
+})
+
+test('limit orders in pools, and deposits to the vault of a Trigger v2 order, are transfers (B4, B12, B13)', (t) => {
+  const market = (...signers: string[]) => {
+    const story = new TransactionStory(...signers)
+    for (const mint of ['COIN', WSOL])
+      story.token(`w ${mint}`, 'w', mint, 5000n).token(`pool ${mint}`, 'pool', mint, 5000n)
+    return story
+  }
+  const called = (story: TransactionStory, venue: string, name: string, move: () => void) => {
+    const { id } = PROGRAMS.find((program) => program.name === venue)!
+    return transfersOf(story.call(id, anchorDiscriminator(name), ['w'], move))
+  }
+  const orders = [
+    ['raydium_clmm', 'open_limit_order', 'settle_limit_order', 'decrease_limit_order'],
+    ['meteora_dlmm', 'place_limit_order', 'cancel_limit_order', 'cancel_limit_order'],
+  ] as const
+  for (const [venue, place, settle, cancel] of orders) {
+    const placing = market('w')
+    const placed = called(placing, venue, place, () =>
+      placing.transfer('w COIN', 'pool COIN', 1000n),
+    )
+    t.deepEqual(placed, ['token_transfer out 1000'])
+    const settling = market('keeper')
+    const settled = called(settling, venue, settle, () =>
+      settling.transfer(`pool ${WSOL}`, `w ${WSOL}`, 400n),
+    )
+    t.deepEqual(settled, ['sol_transfer in 400'])
+    const cancelling = market('w')
+    const cancelled = called(cancelling, venue, cancel, () =>
+      cancelling.transfer('pool COIN', 'w COIN', 200n).transfer(`pool ${WSOL}`, `w ${WSOL}`, 300n),
+    )
+    t.deepEqual(cancelled, ['token_transfer in 200', 'sol_transfer in 300'])
+  }
+  // The vault of Trigger v2 is an ordinary wallet that Jupiter holds for the user.
+  const deposit = market('w').token('vault COIN', 'vault', 'COIN', 0n)
+  t.deepEqual(transfersOf(deposit.transfer('w COIN', 'vault COIN', 1000n)), [
+    'token_transfer out 1000',
+  ])
 })
 
 test('direct credits without an event are taken from the balance, shared by the amounts sold (B5)', (t) => {
@@ -485,12 +580,12 @@ test('lamports of closed accounts are no part of a direct credit (B3, B5)', (t) 
 })
 
 /** Programs of the swaps of a wallet that buys COIN with WSOL by token transfers under one call. */
-function programsOf(program: string, data: Uint8Array): string[] {
+function programsOf(program: string, data: Uint8Array, accounts: string[] = []): string[] {
   const story = new TransactionStory('w')
   for (const mint of ['COIN', WSOL]) {
     story.token(`w ${mint}`, 'w', mint, 1_000_000n).token(`pool ${mint}`, 'pool', mint, 1_000_000n)
   }
-  story.call(program, data, [], () => {
+  story.call(program, data, accounts, () => {
     story.transfer(`w ${WSOL}`, `pool ${WSOL}`, 500n).transfer('pool COIN', 'w COIN', 1000n)
   })
   return swapsOf(story)
@@ -502,6 +597,19 @@ function swapsOf(story: TransactionStory): Swap[] {
   const result = createDecoder(trackedNames('w')).decode(story.build(), 0)
   if (result.kind !== 'decoded') throw new Error('decimals are unknown')
   return result.records.filter((record) => record.kind === 'swap')
+}
+
+/** The events of w, which are all transfers. */
+function transfersOf(story: TransactionStory): string[] {
+  const result = createDecoder(trackedNames('w')).decode(story.build(), 0)
+  if (result.kind !== 'decoded') throw new Error('decimals are unknown')
+  return result.records.flatMap((record) => {
+    if (record.kind === 'token_transfer')
+      return [`token_transfer ${record.direction} ${record.amount}`]
+    if (record.kind === 'sol_transfer')
+      return [`sol_transfer ${record.direction} ${record.lamports}`]
+    return record.kind === 'balance' ? [] : [record.kind]
+  })
 }
 
 function u64(value: bigint): Uint8Array {

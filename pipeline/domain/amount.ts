@@ -10,7 +10,10 @@ export function nearestNumber(numerator: bigint, denominator: bigint): number {
   if (denominator <= 0n) throw new RangeError(`not a denominator: ${denominator}`)
   const magnitude = numerator < 0n ? -numerator : numerator
   if (magnitude === 0n) return 0
-  // The quotient has 64 bits or more, and its last bit records whether a remainder exists. `Number`
+  // Two integers below 2^53 are exact doubles, and dividing them rounds once.
+  if (magnitude <= MAX_SAFE && denominator <= MAX_SAFE)
+    return Number(numerator) / Number(denominator)
+  // The quotient has 61 bits or more, and its last bit records whether a remainder exists. `Number`
   // therefore rounds once, from the exact value.
   const shift = Math.max(0, 64 + bitLength(denominator) - bitLength(magnitude))
   const scaled = magnitude << BigInt(shift)
@@ -20,6 +23,9 @@ export function nearestNumber(numerator: bigint, denominator: bigint): number {
   return numerator < 0n ? -value : value
 }
 
+const MAX_SAFE = BigInt(Number.MAX_SAFE_INTEGER)
+
+/** Bits of a positive integer, rounded up to whole hexadecimal digits. */
 function bitLength(value: bigint): number {
-  return value.toString(2).length
+  return 4 * value.toString(16).length
 }

@@ -3,6 +3,7 @@ export type ServiceErrorCode =
   | 'bad_config'
   | 'bad_wallets_file'
   | 'bad_strategies_file'
+  | 'bad_labels_file'
   | 'schema_changed'
   | 'unreachable'
   | 'unavailable'
@@ -19,8 +20,9 @@ export type ServiceErrorCode =
   | 'internal'
 
 /**
- * An expected failure. `code` says which, `retriable` whether retrying may help. `context` gives
- * details and never holds a secret or an address.
+ * An expected failure. `code` says which, `retriable` whether retrying may help: by default it may
+ * for `unreachable` and `unavailable`. `context` gives details and never holds a secret or an
+ * address.
  */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError'
@@ -35,7 +37,7 @@ export class ServiceError extends Error {
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.code = code
-    this.retriable = options.retriable ?? false
+    this.retriable = options.retriable ?? (code === 'unreachable' || code === 'unavailable')
     this.context = options.context ?? {}
   }
 }

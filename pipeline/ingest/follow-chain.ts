@@ -51,25 +51,6 @@ export interface FollowDeps {
 }
 
 /**
- * A running chain follower. One consumer takes its outputs in order. Untaken outputs are bounded.
- */
-export interface ChainFollower {
-  /** The next output. Null after `close`, once all sealed slots are taken. */
-  next(): Promise<IngestOutput | null>
-  /**
-   * Resolves when the first stream is open. Rejects when it cannot be opened: with `unreachable`
-   * (retriable), or with `bad_config` for a refused token.
-   */
-  readonly opened: Promise<void>
-  /** Resolves after `close`. Rejects on a bug, never on trouble with the servers. */
-  readonly done: Promise<void>
-  /** Replaces the tracked wallets, on the open stream too. */
-  updateWallets(wallets: Wallets): void
-  /** Stops following. Sealed slots can still be taken. */
-  close(): Promise<void>
-}
-
-/**
  * Follows the chain after the checkpoint. Without one, starts with the first slot that the stream
  * has whole.
  */
@@ -78,12 +59,20 @@ export function followChain(
   deps: FollowDeps,
   limits: Partial<FollowLimits> = {},
 ): ChainFollower {
-  return new Follower(config, deps, { ...DEFAULT_FOLLOW_LIMITS, ...limits })
+  return new ChainFollower(config, deps, { ...DEFAULT_FOLLOW_LIMITS, ...limits })
 }
 
-/** Opens one stream after another and passes their updates to the slot pipeline. */
-class Follower implements ChainFollower {
+/**
+ * A running chain follower. One consumer takes its outputs in order. Untaken outputs are bounded.
+ * Opens one stream after another and passes their updates to the slot pipeline.
+ */
+export class ChainFollower {
+  /**
+   * Resolves when the first stream is open. Rejects when it cannot be opened: with `unreachable`
+   * (retriable), or with `bad_config` for a refused token.
+   */
   readonly opened: Promise<void>
+  /** Resolves after `close`. Rejects on a bug, never on trouble with the servers. */
   readonly done: Promise<void>
   readonly #config: FollowConfig
   readonly #deps: FollowDeps
@@ -137,15 +126,18 @@ class Follower implements ChainFollower {
     this.done = Promise.race([this.#run(), failed]).finally(() => this.#pipeline.end())
   }
 
+  /** The next output. Null after `close`, once all sealed slots are taken. */
   next(): Promise<IngestOutput | null> {
     return this.#pipeline.next()
   }
 
+  /** Replaces the tracked wallets, on the open stream too. */
   updateWallets(wallets: Wallets): void {
     this.#wallets = wallets
     this.#session?.send(this.#request(null))
   }
 
+  /** Stops following. Sealed slots can still be taken. */
   async close(): Promise<void> {
     this.#closing.abort()
     this.#session?.end({ kind: 'closed' })
@@ -255,5 +247,5 @@ function startError(end: StreamEnd): ServiceError | null {
   }
   if (end.kind !== 'failed') return null
   const message = `YELLOWSTONE_ENDPOINT: the server cannot be reached: ${end.message}`
-  return new ServiceError('unreachable', message, { retriable: true })
+  return new ServiceError('unreachable', message)
 }

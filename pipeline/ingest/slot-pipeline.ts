@@ -5,7 +5,7 @@ import { bytesOfOutput, createOutputReader, type RawOutput } from './output-read
 import type { SolPrices } from './sol-price.ts'
 import { createOutputQueue } from './stream/output-queue.ts'
 import type { SealerEvent } from './stream/sealer-events.ts'
-import { createSlotSealer } from './stream/slot-sealer.ts'
+import { SlotSealer } from './stream/slot-sealer.ts'
 import { createStreamCounters } from './stream/stream-counters.ts'
 import { streamEvent } from './stream/stream-event.ts'
 import type { IngestMetrics } from './telemetry.ts'
@@ -55,7 +55,7 @@ export function createSlotPipeline(
 ): SlotPipeline {
   const { metrics, onStage } = deps
   const { patienceMs, maxWaitingSlots, maxPendingBytes } = limits
-  const sealer = createSlotSealer<RawTransaction, Uint8Array>({ head, patienceMs })
+  const sealer = new SlotSealer<RawTransaction, Uint8Array>({ head, patienceMs })
   const queue = createOutputQueue<RawOutput>({ items: maxWaitingSlots, bytes: maxPendingBytes })
   const readOutput = createOutputReader(deps.prices, metrics)
   const counters = createStreamCounters(metrics)

@@ -1,112 +1,70 @@
-import { Counter, Gauge, Histogram, type Registry } from '../runtime/telemetry.ts'
+import { metricsOf, type Registry } from '../runtime/telemetry.ts'
 
 /** The metrics of ingest. No label names a wallet, a slot or a signature (rule I1). */
 export function createIngestMetrics(registry: Registry) {
-  const registers = [registry]
+  const { counter, gauge, histogram } = metricsOf(registry)
   return {
-    updates: new Counter({
-      name: 'ingest_updates_total',
-      help: 'Updates received from the Yellowstone stream.',
-      labelNames: ['kind'],
-      registers,
-    }),
-    updateBytes: new Counter({
-      name: 'ingest_update_bytes_total',
-      help: 'Bytes of the updates received.',
-      registers,
-    }),
-    streams: new Counter({
-      name: 'ingest_streams_total',
-      help: 'Streams that ended, by reason.',
-      labelNames: ['end'],
-      registers,
-    }),
-    sealedSlots: new Counter({
-      name: 'ingest_sealed_slots_total',
-      help: 'Slots sealed, in the order of the chain.',
-      registers,
-    }),
-    sealSeconds: new Histogram({
-      name: 'ingest_seal_lag_seconds',
-      help: 'Seconds from the block time of a slot to its seal.',
-      buckets: [0.5, 1, 2, 3, 5, 10, 30, 60, 300, 3600],
-      registers,
-    }),
-    appendSeconds: new Histogram({
-      name: 'ingest_append_seconds',
-      help: 'Seconds from the seal of a slot to its acknowledgement by the log.',
-      buckets: [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 5, 30],
-      registers,
-    }),
-    transactions: new Counter({
-      name: 'ingest_transactions_total',
-      help: 'Transactions of sealed slots, by whether they were in time.',
-      labelNames: ['when'],
-      registers,
-    }),
-    dropped: new Counter({
-      name: 'ingest_dropped_transactions_total',
-      help: 'Transactions dropped: duplicates, of slots not on the chain, of slots too old to check.',
-      labelNames: ['reason'],
-      registers,
-    }),
-    malformed: new Counter({
-      name: 'ingest_malformed_total',
-      help: 'Updates and transactions that could not be read.',
-      labelNames: ['reason'],
-      registers,
-    }),
-    records: new Counter({
-      name: 'ingest_records_total',
-      help: 'Records sent to the log.',
-      labelNames: ['kind'],
-      registers,
-    }),
-    unknown: new Counter({
-      name: 'ingest_unknown_total',
-      help: 'Swaps seen only by their balance changes, and transactions that could not be decoded: see `operator programs`.',
-      labelNames: ['kind'],
-      registers,
-    }),
-    gapSlots: new Counter({
-      name: 'ingest_gap_slots_total',
-      help: 'Slots skipped because the gap was too long to fetch.',
-      registers,
-    }),
-    rpcBlocks: new Counter({
-      name: 'ingest_rpc_blocks_total',
-      help: 'Blocks fetched over RPC, by purpose.',
-      labelNames: ['why'],
-      registers,
-    }),
-    rpcRequests: new Counter({
-      name: 'ingest_rpc_requests_total',
-      help: 'Requests to the RPC server, by outcome.',
-      labelNames: ['method', 'outcome'],
-      registers,
-    }),
-    repairCalls: new Counter({
-      name: 'repair_rpc_calls_total',
-      help: 'Requests to the RPC server for repairs of breaks.',
-      registers,
-    }),
-    repairs: new Counter({
-      name: 'repairs_total',
-      help: 'Tries to repair a break, by outcome: found, nothing, not_traded (a mint that the wallet never traded).',
-      labelNames: ['outcome'],
-      registers,
-    }),
-    heldBytes: new Gauge({
-      name: 'ingest_held_bytes',
-      help: 'Bytes of transactions in memory: of unsealed slots, and of sealed slots waiting for the log.',
-      labelNames: ['where'],
-      registers,
-    }),
-    slot: new Gauge({
-      name: 'ingest_slot',
-      help: 'The newest slot acknowledged by the log.',
-      registers,
-    }),
+    updates: counter('ingest_updates_total', 'Updates received from the Yellowstone stream.', [
+      'kind',
+    ]),
+    updateBytes: counter('ingest_update_bytes_total', 'Bytes of the updates received.'),
+    streams: counter('ingest_streams_total', 'Streams that ended, by reason.', ['end']),
+    sealedSlots: counter('ingest_sealed_slots_total', 'Slots sealed, in the order of the chain.'),
+    sealSeconds: histogram(
+      'ingest_seal_lag_seconds',
+      'Seconds from the block time of a slot to its seal.',
+      [0.5, 1, 2, 3, 5, 10, 30, 60, 300, 3600],
+    ),
+    appendSeconds: histogram(
+      'ingest_append_seconds',
+      'Seconds from the seal of a slot to its acknowledgement by the log.',
+      [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 5, 30],
+    ),
+    transactions: counter(
+      'ingest_transactions_total',
+      'Transactions of sealed slots, by whether they were in time.',
+      ['when'],
+    ),
+    dropped: counter(
+      'ingest_dropped_transactions_total',
+      'Transactions dropped: duplicates, of slots not on the chain, of slots too old to check.',
+      ['reason'],
+    ),
+    malformed: counter(
+      'ingest_malformed_total',
+      'Updates and transactions that could not be read.',
+      ['reason'],
+    ),
+    records: counter('ingest_records_total', 'Records sent to the log.', ['kind']),
+    unknown: counter(
+      'ingest_unknown_total',
+      'Swaps seen only by their balance changes, and transactions that could not be decoded: see `operator programs`.',
+      ['kind'],
+    ),
+    gapSlots: counter(
+      'ingest_gap_slots_total',
+      'Slots skipped because the gap was too long to fetch.',
+    ),
+    rpcBlocks: counter('ingest_rpc_blocks_total', 'Blocks fetched over RPC, by purpose.', ['why']),
+    rpcRequests: counter('ingest_rpc_requests_total', 'Requests to the RPC server, by outcome.', [
+      'method',
+      'outcome',
+    ]),
+    repairCalls: counter(
+      'repair_rpc_calls_total',
+      'Requests to the RPC server for repairs of breaks.',
+    ),
+    repairs: counter(
+      'repairs_total',
+      'Tries to repair a break, by outcome: found, nothing, not_traded (a mint that the wallet never traded).',
+      ['outcome'],
+    ),
+    heldBytes: gauge(
+      'ingest_held_bytes',
+      'Bytes of transactions in memory: of unsealed slots, and of sealed slots waiting for the log.',
+      ['where'],
+    ),
+    slot: gauge('ingest_slot', 'The newest slot acknowledged by the log.'),
   }
 }
 

@@ -1,7 +1,14 @@
 import { connect, isIP } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
-import kafkajs, { type ISocketFactory, Kafka, logLevel, Partitioners } from 'kafkajs'
+import kafkajs, {
+  type Admin,
+  type AdminConfig,
+  type ISocketFactory,
+  Kafka,
+  logLevel,
+  Partitioners,
+} from 'kafkajs'
 import type { KafkaConfig } from '../config.ts'
 import type { Logger } from '../runtime/logger.ts'
 import { createKafkaLogger } from './kafka-logger.ts'
@@ -75,14 +82,30 @@ export function createProducer(kafka: KafkaClient) {
   })
 }
 
+/** Asks the server as an administrator, on a connection for this question. */
+export async function withAdmin<T>(
+  kafka: KafkaClient,
+  ask: (admin: Admin) => Promise<T>,
+  options?: AdminConfig,
+): Promise<T> {
+  const admin = kafka.admin(options)
+  try {
+    await admin.connect()
+    return await ask(admin)
+  } finally {
+    await admin.disconnect().catch(() => {})
+  }
+}
+
+/** Options of a question that is asked once. */
+export const ONCE: AdminConfig = { retry: { retries: 0 } }
+
 /**
  * Creates the topic if it does not exist, with up to three replicas. Returns its number of
  * partitions.
  */
-export async function ensureTopic(kafka: KafkaClient, topic: Topic): Promise<number> {
-  const admin = kafka.admin()
-  await admin.connect()
-  try {
+export function ensureTopic(kafka: KafkaClient, topic: Topic): Promise<number> {
+  return withAdmin(kafka, async (admin) => {
     if (!(await admin.listTopics()).includes(topic.name)) {
       const { brokers } = await admin.describeCluster()
       const replicationFactor = Math.min(3, brokers.length)
@@ -101,9 +124,7 @@ export async function ensureTopic(kafka: KafkaClient, topic: Topic): Promise<num
     }
     const { topics } = await admin.fetchTopicMetadata({ topics: [topic.name] })
     return topics[0]?.partitions.length ?? 0
-  } finally {
-    await admin.disconnect()
-  }
+  })
 }
 
 /**
@@ -135,11 +156,9 @@ function isNotReady(error: unknown): boolean {
  * Returns the shortest session of a group member that the brokers allow, in milliseconds; their
  * default if they do not say.
  */
-export async function readMinSessionTimeout(kafka: KafkaClient): Promise<number> {
-  const admin = kafka.admin()
+export function readMinSessionTimeout(kafka: KafkaClient): Promise<number> {
   const name = 'group.min.session.timeout.ms'
-  try {
-    await admin.connect()
+  return withAdmin(kafka, async (admin) => {
     const { brokers } = await admin.describeCluster()
     const { resources } = await admin.describeConfigs({
       includeSynonyms: false,
@@ -153,11 +172,7 @@ export async function readMinSessionTimeout(kafka: KafkaClient): Promise<number>
       configEntries.map(({ configValue }) => Number(configValue)),
     )
     return values.every((ms) => ms > 0) ? Math.max(...values) : DEFAULT_MIN_SESSION_MS
-  } catch {
-    return DEFAULT_MIN_SESSION_MS // not every user may read a broker's settings
-  } finally {
-    await admin.disconnect()
-  }
+  }).catch(() => DEFAULT_MIN_SESSION_MS) // not every user may read a broker's settings
 }
 
 const DEFAULT_MIN_SESSION_MS = 6000
@@ -167,15 +182,7 @@ const DEFAULT_MIN_SESSION_MS = 6000
  * (`offsets.retention.check.interval.ms`).
  */
 export async function deleteGroup(kafka: KafkaClient, groupId: string): Promise<void> {
-  const admin = kafka.admin({ retry: { retries: 0 } })
-  try {
-    await admin.connect()
-    await admin.deleteGroups([groupId])
-  } catch {
-    // The server is away.
-  } finally {
-    await admin.disconnect()
-  }
+  await withAdmin(kafka, (admin) => admin.deleteGroups([groupId]), ONCE).catch(() => {})
 }
 
 /**
@@ -184,11 +191,5 @@ export async function deleteGroup(kafka: KafkaClient, groupId: string): Promise<
  */
 export async function probeKafka(config: KafkaConfig): Promise<void> {
   const kafka = new Kafka({ ...connectionOf(config), logLevel: logLevel.NOTHING })
-  const admin = kafka.admin({ retry: { retries: 0 } })
-  try {
-    await admin.connect()
-    await admin.fetchOffsets({ groupId: 'probe' })
-  } finally {
-    await admin.disconnect()
-  }
+  await withAdmin(kafka, (admin) => admin.fetchOffsets({ groupId: 'probe' }), ONCE)
 }

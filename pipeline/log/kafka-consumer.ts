@@ -10,6 +10,7 @@ import {
   type KafkaClient,
   type KafkaConsumer,
   type KafkaMessage,
+  withAdmin,
 } from './kafka-client.ts'
 import { groupIdOf } from './kafka-offsets.ts'
 import type { BatchHandler, ConsumeOptions, Consumer, LogRecord } from './log.ts'
@@ -236,14 +237,10 @@ export class SupervisedConsumer implements Consumer {
 
   async #findStart(time: number): Promise<void> {
     const { kafka, topic } = this.#deps
-    const admin = kafka.admin()
-    await admin.connect()
-    try {
-      for (const { partition, offset } of await admin.fetchTopicOffsetsByTimestamp(topic, time))
-        this.#positions.set(partition, BigInt(offset))
-    } finally {
-      await admin.disconnect()
-    }
+    const offsets = await withAdmin(kafka, (admin) =>
+      admin.fetchTopicOffsetsByTimestamp(topic, time),
+    )
+    for (const { partition, offset } of offsets) this.#positions.set(partition, BigInt(offset))
   }
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { SlotMarker } from '../domain/slot.ts'
-import { deleteGroup, type KafkaClient, type KafkaMessage } from './kafka-client.ts'
+import { deleteGroup, type KafkaClient, type KafkaMessage, withAdmin } from './kafka-client.ts'
 import { decodeMessage } from './record.ts'
 
 /**
@@ -37,19 +37,14 @@ interface Tail {
 }
 
 async function openTails(kafka: KafkaClient, topic: string, step: number): Promise<Tail[]> {
-  const admin = kafka.admin()
-  await admin.connect()
-  try {
-    return (await admin.fetchTopicOffsets(topic)).map(({ partition, low, high }) => ({
-      partition,
-      low: BigInt(low),
-      from: max(BigInt(low), BigInt(high) - BigInt(step)),
-      to: BigInt(high),
-      newest: null,
-    }))
-  } finally {
-    await admin.disconnect()
-  }
+  const offsets = await withAdmin(kafka, (admin) => admin.fetchTopicOffsets(topic))
+  return offsets.map(({ partition, low, high }) => ({
+    partition,
+    low: BigInt(low),
+    from: max(BigInt(low), BigInt(high) - BigInt(step)),
+    to: BigInt(high),
+    newest: null,
+  }))
 }
 
 async function readTails(kafka: KafkaClient, topic: string, tails: readonly Tail[]): Promise<void> {

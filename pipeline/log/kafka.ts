@@ -7,11 +7,14 @@ import { pause } from '../runtime/pause.ts'
 import type { Registry } from '../runtime/telemetry.ts'
 import { type AppendQueue, createAppendQueue, type OutgoingEntry } from './append-queue.ts'
 import {
+  type Admin,
   createKafkaClient,
   ensureTopic,
   type KafkaClient,
+  ONCE,
   readMinSessionTimeout,
   whileSettling,
+  withAdmin,
 } from './kafka-client.ts'
 import { KEPT_HEADERS, SupervisedConsumer } from './kafka-consumer.ts'
 import { hasCommitted, readEnds } from './kafka-offsets.ts'
@@ -134,18 +137,17 @@ class KafkaLog implements EventLog {
   async settled(group: string, stop: AbortSignal): Promise<void> {
     const { kafka, topic, logger } = this.#parts
     let ends: ReadonlyMap<number, bigint> | null = null
+    const isSettled = async (admin: Admin) => {
+      ends ??= await readEnds(admin, topic.name)
+      return hasCommitted(admin, { topic: topic.name, group, ends })
+    }
     for (;;) {
       if (stop.aborted || this.#closing.signal.aborted)
         throw new ServiceError('closed', 'stopped while waiting for a group')
-      const admin = kafka.admin()
       try {
-        await admin.connect()
-        ends ??= await readEnds(admin, topic.name)
-        if (await hasCommitted(admin, { topic: topic.name, group, ends })) return
+        if (await withAdmin(kafka, isSettled)) return
       } catch (cause) {
         logger.warn({ reason: (cause as Error).message }, 'offsets are read again')
-      } finally {
-        await admin.disconnect().catch(() => {})
       }
       await pause(SETTLED_POLL_MS, stop)
     }
@@ -173,14 +175,10 @@ class KafkaLog implements EventLog {
   async ping(): Promise<void> {
     const { kafka, config } = this.#parts
     if (this.#closing.signal.aborted) throw new ServiceError('closed', 'the log is closed')
-    const admin = kafka.admin({ retry: { retries: 0 } })
     try {
-      await admin.connect()
-      await admin.describeCluster()
+      await withAdmin(kafka, (admin) => admin.describeCluster(), ONCE)
     } catch (cause) {
       throw unreachable(config, cause)
-    } finally {
-      await admin.disconnect().catch(() => {})
     }
   }
 
@@ -218,6 +216,6 @@ function unreachable(config: KafkaConfig, cause: unknown): ServiceError {
   return new ServiceError(
     'unreachable',
     `KAFKA_BROKERS: no answer from ${config.brokers.join(', ')}: ${reason}`,
-    { retriable: true, cause },
+    { cause },
   )
 }

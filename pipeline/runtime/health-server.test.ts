@@ -1,12 +1,13 @@
 import test from 'ava'
+import { Gauge } from 'prom-client'
 import { ServiceError } from '../domain/service-error.ts'
 import { startHealthServer } from './health-server.ts'
 import { createReadiness } from './readiness.ts'
-import { Counter, createRegistry, Gauge } from './telemetry.ts'
+import { createRegistry, metricsOf } from './telemetry.ts'
 
 test('the health server shows metrics, liveness, and why a process is not ready (rule D7)', async (t) => {
   const registry = createRegistry()
-  new Counter({ name: 'events_total', help: 'Events.', registers: [registry] }).inc(3)
+  metricsOf(registry).counter('events_total', 'Events.').inc(3)
   let storeIsUp = false
   const readiness = createReadiness(0)
   readiness.add({

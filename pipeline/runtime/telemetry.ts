@@ -17,4 +17,20 @@ export function collectProcessMetrics(registry: Registry): void {
   collectDefaultMetrics({ register: registry })
 }
 
-export { Counter, Gauge, Histogram, type Registry }
+/**
+ * Returns functions that declare a metric of a registry. `help` says what is measured, and the
+ * unit.
+ */
+export function metricsOf(registry: Registry) {
+  const registers = [registry]
+  return {
+    counter: (name: string, help: string, labelNames: string[] = []) =>
+      new Counter({ name, help, labelNames, registers }),
+    gauge: (name: string, help: string, labelNames: string[] = []) =>
+      new Gauge({ name, help, labelNames, registers }),
+    histogram: (name: string, help: string, buckets: number[], labelNames: string[] = []) =>
+      new Histogram({ name, help, buckets, labelNames, registers }),
+  }
+}
+
+export type { Registry }

@@ -5,6 +5,7 @@ import { Readable } from 'node:stream'
 import { ClickHouseLogLevel, createClient } from '@clickhouse/client'
 import { ServiceError } from '../domain/service-error.ts'
 import { makeFolder } from '../runtime/make-folder.ts'
+import { parseJson } from '../runtime/parse-json.ts'
 import type { Engine } from './engine.ts'
 import { createEngineStore } from './engine-store.ts'
 import type { QueryParams, Store } from './store.ts'
@@ -76,19 +77,9 @@ function engineOf(client: ReturnType<typeof createClient>): Engine {
  * JSON escapes line breaks, so the last `[` at the end of a line begins the array of this answer.
  */
 function rowsOf(text: string): unknown[] {
-  const rows = parse(text) ?? parse(text.slice(text.lastIndexOf('[\n')))
+  const rows = parseJson(text) ?? parseJson(text.slice(text.lastIndexOf('[\n')))
   if (Array.isArray(rows)) return rows
-  throw new ServiceError('unavailable', 'an answer of the store cannot be read', {
-    retriable: true,
-  })
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
+  throw new ServiceError('unavailable', 'an answer of the store cannot be read')
 }
 
 /**

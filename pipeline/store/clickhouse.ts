@@ -82,10 +82,7 @@ async function open(key: string, url: URL, server: HttpServer, refusal: string):
 /** The error for configuration key `key`. `refusal` is null when no server answers. */
 function failure(key: string, { host }: URL, refusal: string | null, cause: unknown): ServiceError {
   return refusal === null
-    ? new ServiceError('unreachable', `${key}: no ClickHouse answers at ${host}`, {
-        retriable: true,
-        cause,
-      })
+    ? new ServiceError('unreachable', `${key}: no ClickHouse answers at ${host}`, { cause })
     : new ServiceError('bad_config', `${key}: ClickHouse at ${host} ${refusal}`, { cause })
 }
 

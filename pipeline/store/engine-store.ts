@@ -32,9 +32,7 @@ export function createEngineStore(engine: Engine): Store {
 
   async function call<T>(run: () => Promise<T>): Promise<T> {
     if (waiting >= MAX_WAITING)
-      throw new ServiceError('unavailable', 'too many queries wait for the store', {
-        retriable: true,
-      })
+      throw new ServiceError('unavailable', 'too many queries wait for the store')
     return ask(run)
   }
 
@@ -136,7 +134,6 @@ function checkColumns(rows: readonly unknown[], columns: readonly string[]): voi
     throw new ServiceError(
       'unavailable',
       `an answer of the store lacks the columns ${missing.join(', ')}`,
-      { retriable: true },
     )
 }
 

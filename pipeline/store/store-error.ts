@@ -12,7 +12,7 @@ export function storeError(error: unknown): ServiceError {
     return new ServiceError(
       'unavailable',
       code === null ? 'the store does not answer' : `the store cannot serve now (code ${code})`,
-      { retriable: true, cause: error, context: { code } },
+      { cause: error, context: { code } },
     )
   return new ServiceError('internal', `the store refused a statement (code ${code})`, {
     cause: error,

@@ -20,7 +20,7 @@ export async function inTime<T>(work: Promise<T>, timeoutMs: number): Promise<T>
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
       const why = `the store does not answer within ${timeoutMs} ms`
-      reject(new ServiceError('unavailable', why, { retriable: true }))
+      reject(new ServiceError('unavailable', why))
     }, timeoutMs)
   })
   try {

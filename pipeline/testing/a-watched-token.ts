@@ -1,4 +1,5 @@
-import type { WatchedToken } from '../trending/watched-token.ts'
+import { decimalFraction, type Fraction } from '../domain/fraction.ts'
+import type { ExactToken, Momentum, WatchedToken } from '../trending/watched-token.ts'
 
 /** Returns a listed token with the given fields. Its default figures all differ from each other. */
 export function aWatchedToken(fields: Partial<WatchedToken> = {}): WatchedToken {
@@ -19,6 +20,7 @@ export function aWatchedToken(fields: Partial<WatchedToken> = {}): WatchedToken 
     pctHeld: 0.85,
     avgEntryMcap: 412_000.5,
     currentMcap: 824_001,
+    exactMcap: '824001/1',
     multiple: 2,
     bandMin: 198_000,
     bandMax: 640_300.25,
@@ -34,4 +36,34 @@ export function aWatchedToken(fields: Partial<WatchedToken> = {}): WatchedToken 
     nearEvict: false,
     ...fields,
   }
+}
+
+/** Returns the token of `aWatchedToken` as the engine computes it. Figures are exact decimals. */
+export function anExactToken(fields: Partial<WatchedToken> = {}): ExactToken {
+  const { exactMcap: _, ...token } = aWatchedToken(fields)
+  const { mcap, holders, volume1h, liquidity } = token.momentum
+  return {
+    ...token,
+    conviction: decimalFraction(token.conviction),
+    pctHeld: decimalFraction(token.pctHeld),
+    avgEntryMcap: exactOf(token.avgEntryMcap),
+    currentMcap: exactOf(token.currentMcap),
+    multiple: exactOf(token.multiple),
+    bandMin: exactOf(token.bandMin),
+    bandMax: exactOf(token.bandMax),
+    momentum: {
+      mcap: exactMomentum(mcap),
+      holders: exactMomentum(holders),
+      volume1h: exactMomentum(volume1h),
+      liquidity: exactMomentum(liquidity),
+    },
+  }
+}
+
+function exactMomentum({ value, changePct, trend }: Momentum): Momentum<Fraction> {
+  return { value: exactOf(value), changePct: exactOf(changePct), trend }
+}
+
+function exactOf(value: number | null): Fraction | null {
+  return value === null ? null : decimalFraction(value)
 }

@@ -1,62 +1,10 @@
-import bs58 from 'bs58'
-import type { JsonTransaction } from '../../infra/corpus/to-grpc-update.ts'
 import type { Malformed, TokenBalance, Transaction } from '../domain/transaction.ts'
 
+export { asVersion1 } from '../../infra/corpus/as-version-1.ts'
+export { readByEveryPath } from '../../infra/corpus/paths.ts'
+export { toBase64Json } from '../../infra/corpus/to-base64-json.ts'
 export { toGrpcUpdate } from '../../infra/corpus/to-grpc-update.ts'
-
-/**
- * Returns an RPC response in the `base64` encoding: the transaction as signed, the rest unchanged.
- */
-export function toBase64Json(json: unknown): unknown {
-  const { transaction, version } = json as JsonTransaction // taken from the corpus
-  const { message, signatures } = transaction
-  const parts: Uint8Array[] = []
-  const count = (value: number) => {
-    const bytes: number[] = []
-    for (let left = value; ; left >>= 7) {
-      if (left < 0x80) {
-        bytes.push(left)
-        break
-      }
-      bytes.push((left & 0x7f) | 0x80)
-    }
-    parts.push(Uint8Array.from(bytes))
-  }
-  const sized = (bytes: Uint8Array) => {
-    count(bytes.length)
-    parts.push(bytes)
-  }
-  count(signatures.length)
-  for (const signature of signatures) parts.push(bs58.decode(signature))
-  if (version === 0) parts.push(Uint8Array.of(0x80))
-  const { header } = message
-  parts.push(
-    Uint8Array.of(
-      header.numRequiredSignatures,
-      header.numReadonlySignedAccounts,
-      header.numReadonlyUnsignedAccounts,
-    ),
-  )
-  count(message.accountKeys.length)
-  for (const key of message.accountKeys) parts.push(bs58.decode(key))
-  parts.push(bs58.decode(message.recentBlockhash))
-  count(message.instructions.length)
-  for (const { programIdIndex, accounts, data } of message.instructions) {
-    parts.push(Uint8Array.of(programIdIndex))
-    sized(Uint8Array.from(accounts))
-    sized(bs58.decode(data))
-  }
-  if (version === 0) {
-    const lookups = message.addressTableLookups ?? []
-    count(lookups.length)
-    for (const { accountKey, writableIndexes, readonlyIndexes } of lookups) {
-      parts.push(bs58.decode(accountKey))
-      sized(Uint8Array.from(writableIndexes))
-      sized(Uint8Array.from(readonlyIndexes))
-    }
-  }
-  return { ...(json as object), transaction: [Buffer.concat(parts).toString('base64'), 'base64'] }
-}
+export { version1Differences } from '../../infra/corpus/version-1.ts'
 
 /** Returns all fields of a transaction as plain values, including lazily built ones. */
 export function plain(value: Transaction | Malformed) {

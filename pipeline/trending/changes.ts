@@ -39,7 +39,7 @@ function isSame(a: WatchedToken, b: WatchedToken): boolean {
     a.heldLamports === b.heldLamports &&
     a.pctHeld === b.pctHeld &&
     a.avgEntryMcap === b.avgEntryMcap &&
-    a.currentMcap === b.currentMcap &&
+    a.exactMcap === b.exactMcap &&
     a.multiple === b.multiple &&
     a.bandMin === b.bandMin &&
     a.bandMax === b.bandMax &&

@@ -4,33 +4,20 @@ import type { SolPrice } from '../domain/slot.ts'
 import { changeFrom, leave } from './changes.ts'
 import { EventQueue } from './event-queue.ts'
 import { EVICT_SECONDS, SOL_STEP_SECONDS } from './figures.ts'
-import { replayHistory } from './replay-history.ts'
+import { replayHistory, type TokenHistory } from './replay-history.ts'
+import { roundFigures } from './round-figures.ts'
 import { SolPriceSeries } from './sol-price-series.ts'
+import { TickSchedule } from './tick-schedule.ts'
 import { TokenBook, type TokenFacts } from './token-book.ts'
 import { compareTimed, serveEvent, type TimedEvent, type TrendingEvent } from './trending-event.ts'
 import {
+  type ComputedTick,
+  type ExactToken,
+  type Listing,
   TICK_SECONDS,
   type WatchedToken,
   type WatchlistChange,
-  type WatchlistStay,
-  type WatchlistTick,
 } from './watched-token.ts'
-
-/** A tick and its changes. */
-export interface ComputedTick extends WatchlistTick {
-  /** Ordered by mint. */
-  readonly changes: readonly WatchlistChange[]
-}
-
-/** Everything stored about a token up to the point to which events have been read. */
-export interface TokenHistory {
-  readonly mint: string
-  /** In event-key order. */
-  readonly events: readonly TrendingEvent[]
-  readonly facts: TokenFacts | null
-  /** In the order of `at`. The snapshots of the last hour and the one before them are enough. */
-  readonly pools: readonly PoolSnapshot[]
-}
 
 /** Options of a trending engine. */
 export interface EngineOptions {
@@ -58,11 +45,11 @@ export class TrendingEngine {
   readonly #prices: SolPriceSeries
   /** Events that do not count yet. */
   readonly #waiting = new EventQueue()
-  /** Tokens to compute, by tick. */
-  readonly #due = new Map<number, Set<TokenBook>>()
-  /** Tokens to compute at the next tick. */
-  #touched = new Set<TokenBook>()
-  readonly #listed = new Map<string, WatchedToken>()
+  readonly #schedule = new TickSchedule()
+  /** Last written snapshots of listed tokens. */
+  readonly #written = new Map<string, WatchedToken>()
+  /** Listed tokens as of the tick at which each was last computed. */
+  readonly #listed = new Map<string, ExactToken>()
   #at: number
 
   constructor({ from, solPriceMaxAgeSeconds, perturb }: EngineOptions) {
@@ -89,19 +76,13 @@ export class TrendingEngine {
 
   /** The last written snapshot of a listed token; null when it is not on the list. */
   writtenOf(mint: string): WatchedToken | null {
-    return this.#listed.get(mint) ?? null
+    return this.#written.get(mint) ?? null
   }
 
   /** Tokens in memory with an event of one of the wallets. */
   mintsOf(wallets: ReadonlySet<number>): string[] {
-    const found: string[] = []
-    for (const [mint, book] of this.#books)
-      for (const wallet of wallets)
-        if (book.hasWallet(wallet)) {
-          found.push(mint)
-          break
-        }
-    return found
+    const books = [...this.#books.values()]
+    return books.filter((book) => book.hasAnyOf(wallets)).map(({ mint }) => mint)
   }
 
   /** Adds prices of SOL, in the order of their times. */
@@ -123,8 +104,9 @@ export class TrendingEngine {
     const counting = registered.filter(({ time }) => time <= this.#at)
     replayHistory(book, counting, this.#at)
     this.#waiting.add(registered.slice(counting.length))
-    if (known?.written) this.#resume(book, known.written)
-    this.#touched.add(book)
+    const written = this.writtenOf(mint)
+    if (written !== null) this.#resume(book, written)
+    this.#schedule.touch(book)
   }
 
   /**
@@ -135,7 +117,7 @@ export class TrendingEngine {
     const book = this.#books.get(token.mint) ?? new TokenBook(token.mint)
     this.#books.set(token.mint, book)
     this.#resume(book, token)
-    this.#touched.add(book)
+    this.#schedule.touch(book)
   }
 
   /** Adds events in event-key order. Events of unknown tokens are ignored. */
@@ -151,11 +133,7 @@ export class TrendingEngine {
   /** Sets the mint facts of a token. Ignores unknown tokens and equal facts. */
   setFacts(mint: string, facts: TokenFacts): void {
     const book = this.#books.get(mint)
-    if (book === undefined) return
-    const { supply, symbol, name } = book.facts
-    if (supply === facts.supply && symbol === facts.symbol && name === facts.name) return
-    book.setFacts(facts)
-    this.#touched.add(book)
+    if (book?.setFacts(facts)) this.#schedule.touch(book)
   }
 
   /** Adds pool snapshots, in the order of `at`. */
@@ -164,13 +142,13 @@ export class TrendingEngine {
       const book = this.#books.get(snapshot.mint)
       if (book === undefined) continue
       book.addPool(snapshot)
-      this.#touched.add(book)
+      this.#schedule.touch(book)
     }
   }
 
   /** Pools of the newest swaps of the listed tokens, by conviction, highest first. */
   pools(): { readonly mint: string; readonly pool: string }[] {
-    return [...this.#listed.values()]
+    return [...this.#written.values()]
       .sort((a, b) => b.conviction - a.conviction || (a.mint < b.mint ? -1 : 1))
       .flatMap(({ mint }) => {
         const pool = this.#books.get(mint)?.pool ?? null
@@ -186,19 +164,13 @@ export class TrendingEngine {
     if (at !== this.#at + TICK_SECONDS)
       throw new RangeError(`not the tick after ${this.#at}: ${at}`)
     this.#at = at
-    const due = this.#touched
-    this.#touched = new Set()
-    this.#bookUntil(at, due)
-    for (const book of this.#due.get(at) ?? []) if (book.dueAt === at) due.add(book)
-    this.#due.delete(at)
+    this.#bookUntil(at)
     if (at % SOL_STEP_SECONDS === 0)
-      for (const mint of this.#listed.keys()) {
-        const book = this.#books.get(mint)
-        if (book !== undefined) due.add(book)
-      }
+      for (const book of this.#books.values())
+        if (book.enteredAt !== null) this.#schedule.touch(book)
     const changes: WatchlistChange[] = []
-    const left: WatchlistStay[] = []
-    for (const book of due) {
+    const left: Listing[] = []
+    for (const book of this.#schedule.take(at)) {
       if (this.#books.get(book.mint) !== book) continue
       this.#compute(book, at, changes, left)
     }
@@ -218,62 +190,54 @@ export class TrendingEngine {
     return { time: book.register(served), event: served }
   }
 
-  /** Books the events that count by `at`, and adds their tokens to `due`. */
-  #bookUntil(at: number, due: Set<TokenBook>): void {
+  /** Books the events that count by `at`. Their tokens are computed at the next tick. */
+  #bookUntil(at: number): void {
     this.#waiting.takeUntil(at, (timed) => {
       const book = this.#books.get(timed.event.mint)
       if (book === undefined) return
       book.book(timed)
-      due.add(book)
+      this.#schedule.touch(book)
     })
   }
 
   /** Computes the changes of one token, and schedules its next computation. */
-  #compute(book: TokenBook, at: number, changes: WatchlistChange[], left: WatchlistStay[]): void {
-    const { written, mint } = book
-    book.updateStay(at)
+  #compute(book: TokenBook, at: number, changes: WatchlistChange[], left: Listing[]): void {
+    const { mint } = book
+    const written = this.writtenOf(mint)
+    book.updateListing(at)
     const { enteredAt } = book
     if (written !== null && enteredAt !== written.enteredAt)
       left.push({ mint, entry: written.enteredAt })
     if (enteredAt !== null) {
       const token = book.figures(at, enteredAt, this.#prices.at)
-      const change = changeFrom(written, token)
+      this.#listed.set(mint, token)
+      const change = changeFrom(written, roundFigures(token))
       if (change !== null) {
         changes.push(change)
-        book.written = token
-        this.#listed.set(mint, token)
+        this.#written.set(mint, change.token)
       }
     } else if (written !== null) {
       const isEmpty = book.lastTradeAt === 0 // its events are no longer stored
       const token = isEmpty
         ? { ...written, at }
-        : book.figures(at, written.enteredAt, this.#prices.at)
+        : roundFigures(book.figures(at, written.enteredAt, this.#prices.at))
       changes.push(leave(token))
-      book.written = null
+      this.#written.delete(mint)
       this.#listed.delete(mint)
     }
     if (enteredAt === null && book.waiting === 0 && at - book.lastTradeAt >= EVICT_SECONDS) {
       this.#books.delete(mint)
       return
     }
-    this.#schedule(book, book.nextDue(at))
-  }
-
-  #schedule(book: TokenBook, due: number): void {
-    book.dueAt = due
-    if (due === Number.POSITIVE_INFINITY) return
-    const books = this.#due.get(due)
-    if (books === undefined) this.#due.set(due, new Set([book]))
-    else books.add(book)
+    this.#schedule.schedule(book, book.nextDue(at))
   }
 
   /**
-   * Continues from the last written snapshot. A written stay keeps its time of entry, whatever
+   * Continues from the last written snapshot. A written listing keeps its time of entry, whatever
    * arrived late.
    */
   #resume(book: TokenBook, written: WatchedToken): void {
-    book.written = written
-    this.#listed.set(book.mint, written)
+    this.#written.set(book.mint, written)
     if (book.enteredAt !== null && book.enteredAt <= written.at) book.enteredAt = written.enteredAt
   }
 }

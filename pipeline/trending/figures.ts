@@ -1,7 +1,8 @@
-import { LAMPORTS_PER_SOL, nearestNumber } from '../domain/amount.ts'
+import { LAMPORTS_PER_SOL } from '../domain/amount.ts'
+import { divideFractions, type Fraction, fraction, ZERO } from '../domain/fraction.ts'
 import type { PoolSnapshot } from '../domain/pool-snapshot.ts'
 import { USDC, USDT, WSOL } from '../domain/quote.ts'
-import type { Momentum, WatchState } from './watched-token.ts'
+import type { Momentum, Trend, WatchState } from './watched-token.ts'
 
 /** Price of a token in SOL from a swap: `lamports` for `amount` raw units, at a unix second. */
 export interface SwapPrice {
@@ -39,12 +40,12 @@ export function mcapOfSwap(
   supply: bigint | null,
   time: number,
   solPriceAt: SolPriceAt,
-): number | null {
+): Fraction | null {
   if (price === null || supply === null) return null
   const step = stepOf(time)
   const sol = step > price.time ? solPriceAt(step) : (price.solUsdE9 ?? solPriceAt(price.time))
   if (sol === null) return null
-  return nearestNumber(supply * price.lamports * sol, price.amount * 10n ** 18n)
+  return fraction(supply * price.lamports * sol, price.amount * E18)
 }
 
 /**
@@ -56,13 +57,13 @@ export function mcapOfPool(
   supply: bigint | null,
   time: number,
   solPriceAt: SolPriceAt,
-): number | null {
+): Fraction | null {
   const { quote, base } = snapshot.price
   if (supply === null || base === 0n) return null
-  if (isDollar(snapshot.quoteMint)) return nearestNumber(supply * quote, base * 1_000_000n)
+  if (isDollar(snapshot.quoteMint)) return fraction(supply * quote, base * 1_000_000n)
   if (snapshot.quoteMint !== WSOL) return null
   const sol = solPriceAt(Math.max(stepOf(time), snapshot.at))
-  return sol === null ? null : nearestNumber(supply * quote * sol, base * 10n ** 18n)
+  return sol === null ? null : fraction(supply * quote * sol, base * E18)
 }
 
 /**
@@ -73,12 +74,12 @@ export function liquidityOf(
   snapshot: PoolSnapshot,
   time: number,
   solPriceAt: SolPriceAt,
-): number | null {
+): Fraction | null {
   const { quoteReserve, quoteMint } = snapshot
-  if (quoteMint === WSOL) return nearestNumber(2n * quoteReserve, LAMPORTS_PER_SOL)
+  if (quoteMint === WSOL) return fraction(2n * quoteReserve, LAMPORTS_PER_SOL)
   if (!isDollar(quoteMint)) return null
   const sol = solPriceAt(Math.max(stepOf(time), snapshot.at))
-  return sol === null || sol === 0n ? null : nearestNumber(2n * quoteReserve * 1000n, sol)
+  return sol === null || sol === 0n ? null : fraction(2n * quoteReserve * 1000n, sol)
 }
 
 /** Whether a snapshot has a usable price. */
@@ -90,11 +91,29 @@ function isDollar(mint: string): boolean {
   return mint === USDC || mint === USDT
 }
 
-/** Conviction from 0 to 100 (rule G2). */
-export function convictionOf(holders: number, pctHeld: number, buys: bigint, sells: bigint) {
-  const volume = buys + sells
-  const bought = volume === 0n ? 0 : nearestNumber(buys, volume)
-  return 40 * Math.min(1, holders / 10) + 30 * pctHeld + 30 * bought
+/** A market cap as a multiple of another; null if either is unknown, or the other is 0. */
+export function multipleOf(mcap: Fraction | null, of: Fraction | null): Fraction | null {
+  return mcap === null || of === null || of.numerator === 0n ? null : divideFractions(mcap, of)
+}
+
+/**
+ * Conviction from 0 to 100 (rule G2). `held` and `bought` are raw units of the holders, `buys` and
+ * `sells` lamports of the last hour.
+ */
+export function convictionOf(
+  holders: number,
+  held: bigint,
+  bought: bigint,
+  buys: bigint,
+  sells: bigint,
+): Fraction {
+  const whole = bought === 0n ? 1n : bought
+  const volume = buys + sells === 0n ? 1n : buys + sells
+  const ofHolders = 4n * BigInt(Math.min(10, holders))
+  return fraction(
+    ofHolders * whole * volume + 30n * held * volume + 30n * buys * whole,
+    whole * volume,
+  )
 }
 
 /** State by the SOL flow of the last hour, after the first ten minutes on the list (rule G4). */
@@ -105,17 +124,35 @@ export function watchStateOf(onListSeconds: number, buys: bigint, sells: bigint)
   return 'holding'
 }
 
-/** Compares a figure with one hour ago; `before` is null without an hour of history (rule G3). */
-export function momentumOf(value: number | null, before: number | null): Momentum {
-  const changePct = value === null || before === null ? 0 : changeOf(value, before)
-  return { value, changePct, trend: changePct > 5 ? 'up' : changePct < -5 ? 'down' : 'flat' }
+/**
+ * Compares a figure with one hour ago (rules G3, G6). `before` is undefined without an hour of
+ * history, null if it is unknown. `ifUnknown` is the change while either figure is unknown.
+ */
+export function momentumOf(
+  value: Fraction | null,
+  before: Fraction | null | undefined,
+  ifUnknown: Fraction | null = ZERO,
+): Momentum<Fraction> {
+  if (value === null || before === null) return { value, changePct: ifUnknown, trend: 'flat' }
+  if (before === undefined) return { value, changePct: ZERO, trend: 'flat' }
+  const now = value.numerator * before.denominator
+  const then = before.numerator * value.denominator
+  return { value, changePct: changeOf(now, then), trend: trendOf(now, then) }
 }
 
-function changeOf(value: number, before: number): number {
-  if (before === 0) return value === 0 ? 0 : 100
-  return ((value - before) / before) * 100
+/** The change in percent between two figures over one denominator. */
+function changeOf(now: bigint, then: bigint): Fraction {
+  if (then === 0n) return now === 0n ? ZERO : fraction(100n)
+  return fraction(100n * (now - then), then)
 }
 
+/** The trend between two figures over one denominator: beyond 5% it is not `flat`. */
+function trendOf(now: bigint, then: bigint): Trend {
+  if (now * 100n > then * 105n) return 'up'
+  return now * 100n < then * 95n ? 'down' : 'flat'
+}
+/** Lamports of one SOL times the unit of SOL prices: lamports x USD x 10^9 / 10^18 is USD. */
+export const E18 = 10n ** 18n
 /** The period of volumes and of `momentum`. */
 export const HOUR_SECONDS = 3600
 /** The period after entry in which a token is `discovered` (rule G4). */

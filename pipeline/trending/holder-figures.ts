@@ -1,19 +1,31 @@
-import { LAMPORTS_PER_SOL, nearestNumber } from '../domain/amount.ts'
-import { entryMcap, type Holder, isHolding } from './holder.ts'
-import type { WatchedToken } from './watched-token.ts'
+import {
+  compareFractions,
+  type Fraction,
+  fraction,
+  sumFractions,
+  ZERO,
+} from '../domain/fraction.ts'
+import { E18 } from './figures.ts'
+import { entryPrice, type Holder, isHolding } from './holder.ts'
+import type { ExactToken } from './watched-token.ts'
 
 /** Figures of a token that depend on its holders and its supply alone. */
-export type HolderFigures = Pick<
-  WatchedToken,
-  | 'wallets'
-  | 'walletsHolding'
-  | 'oldestHoldAt'
-  | 'heldLamports'
-  | 'pctHeld'
-  | 'avgEntryMcap'
-  | 'bandMin'
-  | 'bandMax'
->
+export interface HolderFigures
+  extends Pick<
+    ExactToken,
+    | 'wallets'
+    | 'walletsHolding'
+    | 'oldestHoldAt'
+    | 'heldLamports'
+    | 'pctHeld'
+    | 'avgEntryMcap'
+    | 'bandMin'
+    | 'bandMax'
+  > {
+  /** Raw units that the holders hold and have bought, by their swaps. */
+  readonly held: bigint
+  readonly bought: bigint
+}
 
 /** Returns the figures of those wallets among `all` that hold the token (rule G2). */
 export function holderFigures(all: Iterable<Holder>, supply: bigint | null): HolderFigures {
@@ -24,10 +36,6 @@ export function holderFigures(all: Iterable<Holder>, supply: bigint | null): Hol
   let heldLamports = 0n
   let bought = 0n
   let held = 0n
-  let weighted = 0
-  let weight = 0
-  let bandMin: number | null = null
-  let bandMax: number | null = null
   for (const holder of holders) {
     const { firstTradeAt } = holder
     if (firstTradeAt !== null && (oldestHoldAt === null || firstTradeAt < oldestHoldAt))
@@ -35,26 +43,41 @@ export function holderFigures(all: Iterable<Holder>, supply: bigint | null): Hol
     heldLamports += holder.openCost
     bought += holder.bought
     held += holder.bought - holder.sold
-    const mcap = entryMcap(holder, supply)
-    if (mcap === null) continue
-    const spent = nearestNumber(holder.boughtLamports, LAMPORTS_PER_SOL)
-    weighted += mcap * spent
-    weight += spent
-    bandMin = bandMin === null ? mcap : Math.min(bandMin, mcap)
-    bandMax = bandMax === null ? mcap : Math.max(bandMax, mcap)
   }
   return {
     wallets: holders.map(({ wallet }) => wallet),
     walletsHolding: holders.length,
     oldestHoldAt,
     heldLamports,
-    pctHeld: bought === 0n ? 0 : nearestNumber(held, bought),
-    // Clamped, because rounding of doubles can leave the range.
-    avgEntryMcap:
-      weight === 0 || bandMin === null || bandMax === null
-        ? null
-        : Math.min(bandMax, Math.max(bandMin, weighted / weight)),
-    bandMin,
-    bandMax,
+    held,
+    bought,
+    pctHeld: bought === 0n ? ZERO : fraction(held, bought),
+    ...entryFigures(holders, supply),
+  }
+}
+
+/** Mean, lowest and highest of the known entry market caps, the mean weighted by SOL spent. */
+function entryFigures(holders: readonly Holder[], supply: bigint | null) {
+  const weighted: Fraction[] = []
+  let weight = 0n
+  let lowest: Fraction | null = null
+  let highest: Fraction | null = null
+  for (const holder of supply === null ? [] : holders) {
+    const price = entryPrice(holder)
+    if (price === null) continue
+    const spent = holder.boughtLamports
+    weighted.push({ numerator: price.numerator * spent, denominator: price.denominator })
+    weight += spent
+    if (lowest === null || compareFractions(price, lowest) < 0) lowest = price
+    if (highest === null || compareFractions(price, highest) > 0) highest = price
+  }
+  const mcapOf = (price: Fraction | null, times = 1n) =>
+    price === null || supply === null
+      ? null
+      : fraction(price.numerator * supply, price.denominator * times * E18)
+  return {
+    avgEntryMcap: weight === 0n ? null : mcapOf(sumFractions(weighted), weight),
+    bandMin: mcapOf(lowest),
+    bandMax: mcapOf(highest),
   }
 }

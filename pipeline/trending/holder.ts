@@ -1,4 +1,4 @@
-import { nearestNumber } from '../domain/amount.ts'
+import { type Fraction, fraction } from '../domain/fraction.ts'
 import { addNewest, createLot, type LotQueue, takeOldest } from '../fold/fifo.ts'
 import type { TrendingEvent } from './trending-event.ts'
 
@@ -72,12 +72,11 @@ export function bookEvent(holder: Holder, event: TrendingEvent, time: number): v
 }
 
 /**
- * Market cap in USD at the first buy (rule C15); null while its value, its SOL price or the supply
- * is unknown.
+ * USD x 10^18 of one raw unit at the first buy (rule C15); null while its value or its SOL price is
+ * unknown. Times the supply it is the entry market cap.
  */
-export function entryMcap({ firstBuy }: Holder, supply: bigint | null): number | null {
-  if (firstBuy === null || supply === null) return null
+export function entryPrice({ firstBuy }: Holder): Fraction | null {
+  if (firstBuy === null) return null
   const { amount, value, solUsdE9 } = firstBuy
-  if (value === null || solUsdE9 === null) return null
-  return nearestNumber(supply * value * solUsdE9, amount * 10n ** 18n)
+  return value === null || solUsdE9 === null ? null : fraction(value * solUsdE9, amount)
 }

@@ -68,8 +68,8 @@ export class HourWindow {
 
   /** The time at which `moveTo` next changes a figure; infinite if never. */
   nextChange(): number {
-    const leaves = (place: number, seconds: number) => {
-      const point = this.#points[place]
+    const leaves = (index: number, seconds: number) => {
+      const point = this.#points[index]
       return point === undefined ? Number.POSITIVE_INFINITY : point.time + seconds
     }
     const gone =

@@ -1,12 +1,10 @@
-import { LAMPORTS_PER_SOL, nearestNumber } from '../domain/amount.ts'
-import type { MomentumOf, WatchedToken } from './watched-token.ts'
-
-/** Value of a field of the watchlist; null while unknown. */
-export type FieldValue = number | string | boolean | null
+import { LAMPORTS_PER_SOL } from '../domain/amount.ts'
+import { type Fraction, fraction } from '../domain/fraction.ts'
+import type { ExactToken, MomentumOf } from './watched-token.ts'
 
 /**
- * A field that a condition can use. `read` returns its value for a listed token at a tick, the same
- * that `GET /me/watchlists/trending` serves.
+ * A field that a condition can use. `read` returns its value for a listed token at a tick; null
+ * while unknown. Figures are exact; `GET /me/watchlists/trending` serves the nearest double.
  */
 export type StrategyField =
   | {
@@ -14,15 +12,15 @@ export type StrategyField =
       /** Bounds of the figure. A threshold beyond them is a mistake. */
       readonly min: number
       readonly max: number
-      read(token: WatchedToken, at: number): number | null
+      read(token: ExactToken, at: number): Fraction | null
     }
   | {
       readonly kind: 'text'
       /** All possible texts; null if any text is. */
       readonly values: readonly string[] | null
-      read(token: WatchedToken): string
+      read(token: ExactToken): string
     }
-  | { readonly kind: 'flag'; read(token: WatchedToken): boolean }
+  | { readonly kind: 'flag'; read(token: ExactToken): boolean }
 
 /**
  * Fields of a watchlist item by their names in the contract (2.7), those of `momentum` by path.
@@ -32,24 +30,24 @@ export const STRATEGY_FIELDS: ReadonlyMap<string, StrategyField> = new Map<strin
   ['mint', text((token) => token.mint)],
   ['symbol', text((token) => token.symbol)],
   ['name', text((token) => token.name)],
-  ['age_seconds', number((token, at) => at - token.firstTradeAt)],
-  ['discovered_seconds', number((token, at) => at - token.discoveredAt)],
-  ['wallets_holding', number((token) => token.walletsHolding)],
+  ['age_seconds', integer((token, at) => at - token.firstTradeAt)],
+  ['discovered_seconds', integer((token, at) => at - token.discoveredAt)],
+  ['wallets_holding', integer((token) => token.walletsHolding)],
   ['conviction', number((token) => token.conviction, 0, 100)],
-  ['sol_held', number((token) => solOf(token.heldLamports))],
+  ['sol_held', sol((token) => token.heldLamports)],
   ['pct_held', number((token) => token.pctHeld, 0, 1)],
   ['avg_entry_mcap', number((token) => token.avgEntryMcap)],
   ['current_mcap', number((token) => token.currentMcap)],
   ['multiple', number((token) => token.multiple)],
   ['band_min', number((token) => token.bandMin)],
   ['band_max', number((token) => token.bandMax)],
-  ['buy_volume', number((token) => solOf(token.buyLamports))],
-  ['sell_volume', number((token) => solOf(token.sellLamports))],
+  ['buy_volume', sol((token) => token.buyLamports)],
+  ['sell_volume', sol((token) => token.sellLamports)],
   [
     'oldest_hold_seconds',
-    number(({ oldestHoldAt }, at) => (oldestHoldAt === null ? null : at - oldestHoldAt)),
+    integer(({ oldestHoldAt }, at) => (oldestHoldAt === null ? null : at - oldestHoldAt)),
   ],
-  ['watchlist_seconds', number((token, at) => at - token.enteredAt)],
+  ['watchlist_seconds', integer((token, at) => at - token.enteredAt)],
   ...momentum('mcap'),
   ...momentum('holders'),
   ...momentum('volume1h'),
@@ -62,15 +60,26 @@ export const STRATEGY_FIELDS: ReadonlyMap<string, StrategyField> = new Map<strin
 ])
 
 function number(
-  read: (token: WatchedToken, at: number) => number | null,
+  read: (token: ExactToken, at: number) => Fraction | null,
   min = 0,
   max = Number.POSITIVE_INFINITY,
 ): StrategyField {
   return { kind: 'number', min, max, read }
 }
 
+function integer(read: (token: ExactToken, at: number) => number | null): StrategyField {
+  return number((token, at) => {
+    const value = read(token, at)
+    return value === null ? null : fraction(BigInt(value))
+  })
+}
+
+function sol(read: (token: ExactToken) => bigint): StrategyField {
+  return number((token) => fraction(read(token), LAMPORTS_PER_SOL))
+}
+
 function text(
-  read: (token: WatchedToken) => string,
+  read: (token: ExactToken) => string,
   values: readonly string[] | null = null,
 ): StrategyField {
   return { kind: 'text', values, read }
@@ -82,13 +91,4 @@ function momentum(of: MomentumOf): [string, StrategyField][] {
     [`momentum.${of}.change_pct`, number((token) => token.momentum[of].changePct, -100)],
     [`momentum.${of}.trend`, text((token) => token.momentum[of].trend, ['up', 'down', 'flat'])],
   ]
-}
-
-/**
- * SOL of an amount in lamports. Dividing two integers below 2^53 as doubles rounds once, like
- * `nearestNumber`, and is faster.
- */
-function solOf(lamports: bigint): number {
-  const exact = Number(lamports)
-  return Number.isSafeInteger(exact) ? exact / 1e9 : nearestNumber(lamports, LAMPORTS_PER_SOL)
 }

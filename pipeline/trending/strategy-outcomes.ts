@@ -1,3 +1,5 @@
+import { compareFractions, type Fraction, nearestTo } from '../domain/fraction.ts'
+import { multipleOf } from './figures.ts'
 import type { Signal } from './strategy-signal.ts'
 import type { WatchlistTick } from './watched-token.ts'
 
@@ -28,7 +30,7 @@ export class OutcomeTracker {
   /** In the order of firing. */
   readonly #followed: Followed[] = []
   /** By mint: the newest known market cap, and the signals of the last 24 hours. */
-  readonly #byMint = new Map<string, { mcap: number; signals: Followed[] }>()
+  readonly #byMint = new Map<string, { mcap: Fraction; signals: Followed[] }>()
   #hourDone = 0
   #dayDone = 0
 
@@ -36,7 +38,7 @@ export class OutcomeTracker {
   add({ at, mcapOf }: Pick<WatchlistTick, 'at' | 'mcapOf'>, signals: readonly Signal[]): void {
     for (const [mint, token] of this.#byMint) {
       const mcap = mcapOf(mint)
-      if (mcap === null || mcap === token.mcap) continue
+      if (mcap === null) continue
       token.mcap = mcap
       for (const followed of token.signals) followed.see(at, mcap)
     }
@@ -57,7 +59,12 @@ export class OutcomeTracker {
   outcomes(): readonly { readonly signal: Signal; readonly outcome: SignalOutcome }[] {
     return this.#followed.map(({ signal, after1h, after24h, peak, peakAt }) => ({
       signal,
-      outcome: { after1h, after24h, peak, peakAt },
+      outcome: {
+        after1h,
+        after24h,
+        peak: nearestTo(multipleOf(peak, signal.triggerMcap)),
+        peakAt,
+      },
     }))
   }
 
@@ -67,8 +74,7 @@ export class OutcomeTracker {
   }
 
   #multipleOf({ signal: { mint, triggerMcap } }: Followed): number | null {
-    const mcap = this.#byMint.get(mint)?.mcap
-    return mcap === undefined || !triggerMcap ? null : mcap / triggerMcap
+    return nearestTo(multipleOf(this.#byMint.get(mint)?.mcap ?? null, triggerMcap))
   }
 
   #follow(signal: Signal): void {
@@ -94,19 +100,21 @@ class Followed {
   readonly signal: Signal
   after1h: number | null = null
   after24h: number | null = null
-  peak: number | null
+  /** Highest market cap; null if the signal has no multiples. */
+  peak: Fraction | null
   peakAt: number | null
 
   constructor(signal: Signal) {
+    const { triggerMcap, firedAt } = signal
+    const hasMultiples = triggerMcap !== null && triggerMcap.numerator > 0n
     this.signal = signal
-    this.peak = signal.triggerMcap ? 1 : null
-    this.peakAt = signal.triggerMcap ? signal.firedAt : null
+    this.peak = hasMultiples ? triggerMcap : null
+    this.peakAt = hasMultiples ? firedAt : null
   }
 
-  see(at: number, mcap: number): void {
-    const { triggerMcap } = this.signal
-    if (!triggerMcap || this.peak === null || mcap / triggerMcap <= this.peak) return
-    this.peak = mcap / triggerMcap
+  see(at: number, mcap: Fraction): void {
+    if (this.peak === null || compareFractions(mcap, this.peak) <= 0) return
+    this.peak = mcap
     this.peakAt = at
   }
 }

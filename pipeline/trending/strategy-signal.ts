@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
+import { type Fraction, nearestTo } from '../domain/fraction.ts'
 import { canHoldByTimeAlone, evaluate, type Reason, type Strategy } from './strategy.ts'
-import type { WatchedToken, WatchlistStay, WatchlistTick } from './watched-token.ts'
+import type { ExactToken, Listing, WatchlistTick } from './watched-token.ts'
 
 /**
  * A strategy that fired for a token: the record of rule G5 as of that tick. SOL figures in
@@ -17,8 +18,8 @@ export interface Signal extends SignalKey {
   readonly walletsHolding: number
   /** Alias numbers of the holders, ascending. */
   readonly wallets: readonly number[]
-  /** Null if unknown. */
-  readonly triggerMcap: number | null
+  /** Exact; null if unknown. */
+  readonly triggerMcap: Fraction | null
   readonly heldLamports: bigint
   readonly buyLamports: bigint
   readonly sellLamports: bigint
@@ -26,14 +27,14 @@ export interface Signal extends SignalKey {
   readonly reasons: readonly Reason[]
 }
 
-/** Identifies a signal: a strategy fires once for each stay of a token on the list. */
-export interface SignalKey extends WatchlistStay {
+/** Identifies a signal: a strategy fires once for each listing of a token. */
+export interface SignalKey extends Listing {
   readonly strategy: string
 }
 
 /**
- * Records which strategies fired for which stay of a token on the list, and finds those that fire
- * at the next tick.
+ * Records which strategies fired for which listing of a token, and finds those that fire at the
+ * next tick.
  */
 export class SignalDetector {
   readonly #fired = new Map<string, Map<number, Set<string>>>()
@@ -45,8 +46,9 @@ export class SignalDetector {
    * Returns the signals of a tick, by mint, then strategy: one for each strategy and listed token
    * of which all conditions hold and that has not fired.
    *
-   * Marks nothing as fired: call `add` once the signals are stored. A token that did not change
-   * since the previous tick is checked only with strategies that can come to hold by time alone.
+   * Marks nothing as fired: call `add` once the signals are stored. A token that was not
+   * computed since the previous tick is checked only with strategies that can come to hold by time
+   * alone.
    */
   detect(
     strategies: readonly Strategy[],
@@ -80,8 +82,8 @@ export class SignalDetector {
     }
   }
 
-  /** Drops stays that have ended; they cannot come again. */
-  forget(left: Iterable<WatchlistStay>): void {
+  /** Drops listings that have ended; they cannot come again. */
+  forget(left: Iterable<Listing>): void {
     for (const { mint, entry } of left) {
       const entries = this.#fired.get(mint)
       entries?.delete(entry)
@@ -92,7 +94,7 @@ export class SignalDetector {
 
 function signalOf(
   strategy: Strategy,
-  token: WatchedToken,
+  token: ExactToken,
   at: number,
   reasons: readonly Reason[],
 ): Signal {
@@ -103,7 +105,7 @@ function signalOf(
     symbol: token.symbol,
     name: token.name,
     firedAt: at,
-    conviction: token.conviction,
+    conviction: nearestTo(token.conviction),
     walletsHolding: token.walletsHolding,
     wallets: token.wallets,
     triggerMcap: token.currentMcap,

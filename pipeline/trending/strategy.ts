@@ -1,5 +1,6 @@
-import { type FieldValue, STRATEGY_FIELDS, type StrategyField } from './strategy-fields.ts'
-import type { WatchedToken } from './watched-token.ts'
+import { compareFractions, decimalFraction, nearestTo } from '../domain/fraction.ts'
+import { STRATEGY_FIELDS, type StrategyField } from './strategy-fields.ts'
+import type { ExactToken } from './watched-token.ts'
 
 /** A filter strategy (rule G5): conditions on tokens of the watchlist. */
 export interface Strategy {
@@ -25,31 +26,32 @@ export interface Condition {
   readonly op: Op
   readonly threshold: Threshold
 }
-/** The value that a condition compares a field with. */
-export type Threshold = Exclude<FieldValue, null>
+/**
+ * The value that a condition compares a field with. A number counts as the decimal number that it
+ * prints as.
+ */
+export type Threshold = number | string | boolean
 
-/** A condition that held, with the value it held for. */
+/** A condition that held, with the value it held for. A number is the double nearest to it. */
 export interface Reason extends Condition {
   readonly value: Threshold
 }
 
 /**
  * Returns the reasons why a strategy holds for a listed token at tick `at`, one per condition; null
- * when a condition does not hold. An unknown figure satisfies no condition, not even `!=`.
+ * when a condition does not hold. Figures are compared exactly, never after rounding (rule G6). An
+ * unknown figure satisfies no condition, not even `!=`.
  */
 export function evaluate(
   strategy: Strategy,
-  token: WatchedToken,
+  token: ExactToken,
   at: number,
 ): readonly Reason[] | null {
-  for (const condition of strategy.conditions) {
-    const value = fieldOf(condition).read(token, at)
-    if (value === null || !compare(value, condition.op, condition.threshold)) return null
-  }
+  for (const condition of strategy.conditions) if (!holds(condition, token, at)) return null
   return strategy.conditions.map((condition) => {
     const value = fieldOf(condition).read(token, at)
     if (value === null) throw new Error('a condition that holds has a value')
-    return { ...condition, value }
+    return { ...condition, value: typeof value === 'object' ? nearestTo(value) : value }
   })
 }
 
@@ -64,19 +66,25 @@ function fieldOf({ field }: Condition): StrategyField {
   return known
 }
 
-function compare(value: Threshold, op: Op, threshold: Threshold): boolean {
+function holds(condition: Condition, token: ExactToken, at: number): boolean {
+  const { op, threshold } = condition
+  const value = fieldOf(condition).read(token, at)
+  if (value === null) return false
+  if (typeof value !== 'object') return (value === threshold) === (op === '=')
+  if (typeof threshold !== 'number') throw new Error('a number is compared with a number')
+  const order = compareFractions(value, decimalFraction(threshold))
   switch (op) {
     case '>=':
-      return value >= threshold
+      return order >= 0
     case '>':
-      return value > threshold
+      return order > 0
     case '<=':
-      return value <= threshold
+      return order <= 0
     case '<':
-      return value < threshold
+      return order < 0
     case '=':
-      return value === threshold
+      return order === 0
     case '!=':
-      return value !== threshold
+      return order !== 0
   }
 }

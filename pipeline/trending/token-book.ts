@@ -1,4 +1,5 @@
-import { LAMPORTS_PER_SOL, nearestNumber } from '../domain/amount.ts'
+import { LAMPORTS_PER_SOL } from '../domain/amount.ts'
+import { type Fraction, fraction } from '../domain/fraction.ts'
 import type { PoolSnapshot } from '../domain/pool-snapshot.ts'
 import {
   convictionOf,
@@ -6,11 +7,11 @@ import {
   EVICT_SECONDS,
   HOLDERS_TO_ENTER,
   HOUR_SECONDS,
-  isPriced,
   liquidityOf,
   mcapOfPool,
   mcapOfSwap,
   momentumOf,
+  multipleOf,
   NEAR_EVICT_SECONDS,
   type SolPriceAt,
   type SwapPrice,
@@ -19,8 +20,9 @@ import {
 import { bookEvent, createHolder, type Holder, isHolding } from './holder.ts'
 import { type HolderFigures, holderFigures } from './holder-figures.ts'
 import { HourWindow } from './hour-window.ts'
+import { PoolHistory } from './pool-history.ts'
 import type { TimedEvent, TrendingEvent } from './trending-event.ts'
-import { TICK_SECONDS, type WatchedToken } from './watched-token.ts'
+import { type ExactToken, TICK_SECONDS } from './watched-token.ts'
 
 /** The facts about a token that table `mints` has. */
 export interface TokenFacts {
@@ -44,8 +46,6 @@ export class TokenBook {
   dueAt = Number.POSITIVE_INFINITY
   /** The tick at which the token entered the list; null while it is not listed. */
   enteredAt: number | null = null
-  /** The last written snapshot; null if none was, or it was written as left. */
-  written: WatchedToken | null = null
   lastTradeAt = 0
   #firstTradeAt = 0
   #discoveredAt = 0
@@ -58,8 +58,7 @@ export class TokenBook {
   #pool = ''
   readonly #holders = new Map<number, Holder>()
   readonly #window = new HourWindow()
-  /** Snapshots of the last hour and the one before them, by time. */
-  #pools: PoolSnapshot[] = []
+  readonly #pools = new PoolHistory()
   /** Null after an event or a change of the supply, until they are needed again. */
   #holderFigures: HolderFigures | null = null
 
@@ -67,15 +66,19 @@ export class TokenBook {
     this.mint = mint
   }
 
-  /** Whether a wallet has an event of this token. */
-  hasWallet(wallet: number): boolean {
-    return this.#holders.has(wallet)
+  /** Whether one of the wallets has an event of this token. */
+  hasAnyOf(wallets: ReadonlySet<number>): boolean {
+    for (const wallet of wallets) if (this.#holders.has(wallet)) return true
+    return false
   }
 
-  /** Sets the facts about the mint. */
-  setFacts(facts: TokenFacts): void {
+  /** Sets the facts about the mint. Returns false if they are the same as before. */
+  setFacts(facts: TokenFacts): boolean {
+    const { supply, symbol, name } = this.facts
+    if (supply === facts.supply && symbol === facts.symbol && name === facts.name) return false
     this.facts = facts
     this.#holderFigures = null
+    return true
   }
 
   /**
@@ -117,15 +120,11 @@ export class TokenBook {
 
   /** Adds a pool snapshot; of two with the same `at` the later counts. */
   addPool(snapshot: PoolSnapshot): void {
-    const newest = this.#pools.at(-1)
-    if (newest !== undefined && newest.at >= snapshot.at)
-      this.#pools = this.#pools.filter(({ at }) => at !== snapshot.at)
-    this.#pools.push(snapshot)
-    this.#pools.sort((a, b) => a.at - b.at)
+    this.#pools.add(snapshot)
   }
 
   /** Updates `enteredAt` for tick `at` from the events applied so far (rule G1). */
-  updateStay(at: number): void {
+  updateListing(at: number): void {
     const isTraded = this.lastTradeAt > 0 && at - this.lastTradeAt < EVICT_SECONDS
     if (this.enteredAt === null) {
       if (isTraded && this.#holding >= HOLDERS_TO_ENTER) this.enteredAt = at
@@ -133,19 +132,20 @@ export class TokenBook {
   }
 
   /**
-   * Returns the token as of tick `at`, during or at the end of the stay that began at `enteredAt`.
+   * Returns the token as of tick `at`, during or at the end of the listing that began at
+   * `enteredAt`.
    */
-  figures(at: number, enteredAt: number, solPriceAt: SolPriceAt): WatchedToken {
+  figures(at: number, enteredAt: number, solPriceAt: SolPriceAt): ExactToken {
     this.#moveTo(at)
     const { buys, sells, before, ago } = this.#window
     const held = this.#figuresOfHolders()
     const hourAgo = at - HOUR_SECONDS
-    const pool = this.#poolAt(at, enteredAt, this.#pool)
-    const poolAgo = this.#poolAt(hourAgo, enteredAt, ago.pool)
+    const pool = this.#pools.newest(at, enteredAt, this.#pool)
+    const poolAgo = this.#pools.newest(hourAgo, enteredAt, ago.pool)
     const currentMcap = this.#mcap(at, this.#price, pool, solPriceAt)
-    const { avgEntryMcap } = held
+    const mcapAgo = this.#mcap(hourAgo, ago.price, poolAgo, solPriceAt)
     const hasHour = this.#firstTradeAt <= hourAgo
-    const since = (value: number | null) => (hasHour ? value : null)
+    const since = (value: Fraction | null) => (hasHour ? value : undefined)
     return {
       at,
       mint: this.mint,
@@ -158,23 +158,20 @@ export class TokenBook {
       lastTradeAt: this.lastTradeAt,
       walletsHolding: held.walletsHolding,
       wallets: held.wallets,
-      conviction: convictionOf(held.walletsHolding, held.pctHeld, buys, sells),
+      conviction: convictionOf(held.walletsHolding, held.held, held.bought, buys, sells),
       heldLamports: held.heldLamports,
       pctHeld: held.pctHeld,
-      avgEntryMcap,
+      avgEntryMcap: held.avgEntryMcap,
       currentMcap,
-      multiple: currentMcap === null || !avgEntryMcap ? null : currentMcap / avgEntryMcap,
+      multiple: multipleOf(currentMcap, held.avgEntryMcap),
       bandMin: held.bandMin,
       bandMax: held.bandMax,
       buyLamports: buys,
       sellLamports: sells,
       momentum: {
-        mcap: momentumOf(currentMcap, since(this.#mcap(hourAgo, ago.price, poolAgo, solPriceAt))),
-        holders: momentumOf(this.#holding, since(ago.holders)),
-        volume1h: momentumOf(
-          nearestNumber(buys + sells, LAMPORTS_PER_SOL),
-          since(nearestNumber(before, LAMPORTS_PER_SOL)),
-        ),
+        mcap: momentumOf(currentMcap, since(mcapAgo), null),
+        holders: momentumOf(wholeOf(this.#holding), since(wholeOf(ago.holders))),
+        volume1h: momentumOf(solOf(buys + sells), since(solOf(before))),
         liquidity: momentumOf(
           pool && liquidityOf(pool, at, solPriceAt),
           since(poolAgo && liquidityOf(poolAgo, hourAgo, solPriceAt)),
@@ -186,8 +183,9 @@ export class TokenBook {
   }
 
   /** Market cap in USD as of `at`, whether listed or not. */
-  mcapAt(at: number, solPriceAt: SolPriceAt): number | null {
-    const pool = this.enteredAt === null ? null : this.#poolAt(at, this.enteredAt, this.#pool)
+  mcapAt(at: number, solPriceAt: SolPriceAt): Fraction | null {
+    const { enteredAt } = this
+    const pool = enteredAt === null ? null : this.#pools.newest(at, enteredAt, this.#pool)
     return this.#mcap(at, this.#price, pool, solPriceAt)
   }
 
@@ -197,7 +195,7 @@ export class TokenBook {
   }
 
   /**
-   * The first tick after `at` at which time alone changes a figure, ends the stay, or makes the
+   * The first tick after `at` at which time alone changes a figure, ends the listing, or makes the
    * token expendable.
    */
   nextDue(at: number): number {
@@ -209,7 +207,7 @@ export class TokenBook {
         this.#firstTradeAt + HOUR_SECONDS,
         this.lastTradeAt + NEAR_EVICT_SECONDS,
         this.#window.nextChange(),
-        ...this.#pools.flatMap((snapshot) => [snapshot.at, snapshot.at + HOUR_SECONDS]),
+        ...this.#pools.changeTimes(),
       )
     }
     let due = Number.POSITIVE_INFINITY
@@ -219,18 +217,7 @@ export class TokenBook {
 
   #moveTo(at: number): void {
     this.#window.moveTo(at)
-    while ((this.#pools[1]?.at ?? Number.POSITIVE_INFINITY) <= at - HOUR_SECONDS)
-      this.#pools.shift()
-  }
-
-  /**
-   * Snapshot of the pool of the newest swap at a time; null if unknown, or not since the token's
-   * entry (rule G3).
-   */
-  #poolAt(time: number, enteredAt: number, pool: string): PoolSnapshot | null {
-    const snapshot = this.#pools.findLast(({ at }) => at <= time)
-    if (snapshot === undefined || snapshot.at < enteredAt || snapshot.pool !== pool) return null
-    return isPriced(snapshot) ? snapshot : null
+    this.#pools.moveTo(at)
   }
 
   #mcap(
@@ -238,7 +225,7 @@ export class TokenBook {
     price: SwapPrice | null,
     pool: PoolSnapshot | null,
     solPriceAt: SolPriceAt,
-  ): number | null {
+  ): Fraction | null {
     const { supply } = this.facts
     return pool === null
       ? mcapOfSwap(price, supply, time, solPriceAt)
@@ -249,4 +236,12 @@ export class TokenBook {
     this.#holderFigures ??= holderFigures(this.#holders.values(), this.facts.supply)
     return this.#holderFigures
   }
+}
+
+function solOf(lamports: bigint): Fraction {
+  return fraction(lamports, LAMPORTS_PER_SOL)
+}
+
+function wholeOf(count: number): Fraction {
+  return fraction(BigInt(count))
 }

@@ -1,15 +1,17 @@
+import type { Fraction } from '../domain/fraction.ts'
+
 /** State of a listed token (rule G4). */
 export type WatchState = 'discovered' | 'accumulating' | 'distributing' | 'holding'
 
-/** A figure, compared with one hour before (rule G3). */
-export interface Momentum {
+/** A figure, compared with one hour before (rules G3, G6). */
+export interface Momentum<N = number> {
   /** Market cap in USD, number of holders, or volume and liquidity in SOL; null while unknown. */
-  readonly value: number | null
+  readonly value: N | null
   /**
-   * Percent since then. 0 without an hour of history, and while either figure is unknown; 100 from
-   * zero to more.
+   * Percent since then: 0 without an hour of history, 100 from zero to more. While the figure of
+   * now or of then is unknown, it is null for market caps, else 0.
    */
-  readonly changePct: number
+  readonly changePct: N | null
   /** `up` above +5%, `down` below -5%, else `flat`. */
   readonly trend: Trend
 }
@@ -23,10 +25,10 @@ export type MomentumOf = 'mcap' | 'holders' | 'volume1h' | 'liquidity'
 /**
  * A token of the watchlist as of a tick, a block time divisible by 10 (rules G1 to G4). It follows
  * from the stored rows of the time up to the tick; with `PRIVACY_SALT`, from the swaps in their
- * served form (rule I2). SOL figures are lamports, times unix seconds, market caps USD.
+ * served form (rule I2). SOL figures are lamports, times unix seconds, market caps USD. `N` is the
+ * type of derived figures.
  */
-export interface WatchedToken {
-  /** The tick since which none of the fields below changed. */
+interface TokenFigures<N> {
   readonly at: number
   readonly mint: string
   /** Empty until known. */
@@ -37,8 +39,7 @@ export interface WatchedToken {
   /** First buy of the second wallet that ever bought. */
   readonly discoveredAt: number
   /**
-   * The tick at which the token entered the list. `(mint, enteredAt)` identifies one stay on the
-   * list.
+   * The tick at which the token entered the list. `(mint, enteredAt)` identifies one listing.
    */
   readonly enteredAt: number
   /**
@@ -51,31 +52,43 @@ export interface WatchedToken {
   readonly walletsHolding: number
   readonly wallets: readonly number[]
   /** 0 to 100. */
-  readonly conviction: number
+  readonly conviction: N
   /** Cost of the holders' open lots. */
   readonly heldLamports: bigint
   /** Held / bought, both summed over the holders: 0 to 1; 0 when nobody holds. */
-  readonly pctHeld: number
+  readonly pctHeld: N
   /**
    * Mean entry market cap of the holders whose entry is known, weighted by SOL spent; null if none
    * is known or nothing was spent.
    */
-  readonly avgEntryMcap: number | null
-  readonly currentMcap: number | null
+  readonly avgEntryMcap: N | null
+  readonly currentMcap: N | null
   /** `currentMcap` / `avgEntryMcap`; null while either is. */
-  readonly multiple: number | null
+  readonly multiple: N | null
   /** Lowest and highest known entry market cap of a holder. */
-  readonly bandMin: number | null
-  readonly bandMax: number | null
+  readonly bandMin: N | null
+  readonly bandMax: N | null
   /** Values of buys and of sells in the last hour. */
   readonly buyLamports: bigint
   readonly sellLamports: bigint
-  readonly momentum: Readonly<Record<MomentumOf, Momentum>>
+  readonly momentum: Readonly<Record<MomentumOf, Momentum<N>>>
   readonly state: WatchState
   /**
    * Whether only one wallet holds the token, or 90% of 24 hours have passed since the last trade.
    */
   readonly nearEvict: boolean
+}
+
+/** A token with exact figures as of tick `at`. Thresholds are compared with these (rule G6). */
+export type ExactToken = TokenFigures<Fraction>
+
+/**
+ * A token as it is stored and served: each derived figure is the double nearest to the exact one.
+ * `at` is the tick since which nothing else of it changed.
+ */
+export interface WatchedToken extends TokenFigures<number> {
+  /** `currentMcap` as the text of an exact fraction; '' if unknown. */
+  readonly exactMcap: string
 }
 
 /** Kinds of changes of a token at a tick. */
@@ -90,10 +103,10 @@ export interface WatchlistChange {
   readonly reasons: readonly string[]
 }
 
-/** One stay of a token on the list. */
-export interface WatchlistStay {
+/** One listing of a token: from when it enters the list until it leaves. */
+export interface Listing {
   readonly mint: string
-  /** `enteredAt` of the token's stay on the list. */
+  /** `enteredAt` of the token. */
   readonly entry: number
 }
 
@@ -101,15 +114,24 @@ export interface WatchlistStay {
 export interface WatchlistTick {
   /** Unix seconds, divisible by 10. */
   readonly at: number
-  /** Every listed token, in no particular order. Ages are `at` less the times. */
-  readonly listed: readonly WatchedToken[]
-  /** Stays that ended at this tick. */
-  readonly left: readonly WatchlistStay[]
+  /**
+   * Every listed token, in no particular order, as of the tick at which it was last computed. Ages
+   * are `at` of this tick less the times.
+   */
+  readonly listed: readonly ExactToken[]
+  /** Listings that ended at this tick. */
+  readonly left: readonly Listing[]
   /**
    * Market cap in USD of any token with a tracked trade within the last 24 h, listed or not; null
    * if unknown.
    */
-  mcapOf(mint: string): number | null
+  mcapOf(mint: string): Fraction | null
+}
+
+/** A tick and its changes. */
+export interface ComputedTick extends WatchlistTick {
+  /** Ordered by mint. */
+  readonly changes: readonly WatchlistChange[]
 }
 
 /** Seconds between two ticks. */

@@ -1,41 +1,22 @@
-import { Counter, Gauge, Histogram, type Registry } from '../runtime/telemetry.ts'
+import { metricsOf, type Registry } from '../runtime/telemetry.ts'
 
 /** Creates the metrics of the fold worker. */
 export function createFoldMetrics(registry: Registry) {
-  const registers = [registry]
+  const { counter, gauge, histogram } = metricsOf(registry)
   return {
-    records: new Counter({
-      name: 'fold_records_total',
-      help: 'Records taken from the log, by kind.',
-      labelNames: ['kind'],
-      registers,
-    }),
-    flushSeconds: new Histogram({
-      name: 'fold_flush_seconds',
-      help: 'Seconds from the start of a flush until all of it is stored.',
-      buckets: [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 60],
-      registers,
-    }),
-    lateEvents: new Counter({
-      name: 'fold_late_events_total',
-      help: 'New events below the newest event of their wallet.',
-      registers,
-    }),
-    refolds: new Counter({
-      name: 'fold_refolds_total',
-      help: 'Wallets folded again from their first stored event.',
-      registers,
-    }),
-    slot: new Gauge({
-      name: 'fold_slot',
-      help: 'Newest slot that this process has stored of all its partitions.',
-      registers,
-    }),
-    cachedWallets: new Gauge({
-      name: 'fold_cached_wallets',
-      help: 'Wallets whose state is in memory.',
-      registers,
-    }),
+    records: counter('fold_records_total', 'Records taken from the log, by kind.', ['kind']),
+    flushSeconds: histogram(
+      'fold_flush_seconds',
+      'Seconds from the start of a flush until all of it is stored.',
+      [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 60],
+    ),
+    lateEvents: counter(
+      'fold_late_events_total',
+      'New events below the newest event of their wallet.',
+    ),
+    refolds: counter('fold_refolds_total', 'Wallets folded again from their first stored event.'),
+    slot: gauge('fold_slot', 'Newest slot that this process has stored of all its partitions.'),
+    cachedWallets: gauge('fold_cached_wallets', 'Wallets whose state is in memory.'),
   }
 }
 
@@ -44,31 +25,25 @@ export type FoldMetrics = ReturnType<typeof createFoldMetrics>
 
 /** Creates the metrics of the check of links. */
 export function createLinkCheckMetrics(registry: Registry) {
-  const registers = [registry]
+  const { counter, gauge } = metricsOf(registry)
   return {
-    links: new Counter({
-      name: 'link_checks_total',
-      help: 'Links checked, by outcome: fits, doubtful (something may be missing before it), late.',
-      labelNames: ['outcome'],
-      registers,
-    }),
-    breaks: new Counter({
-      name: 'chain_break_changes_total',
-      help: 'Breaks in the chains of links of accounts that were opened or closed.',
-      labelNames: ['change'],
-      registers,
-    }),
-    open: new Gauge({
-      name: 'chain_breaks',
-      help: 'Breaks in the chains of links that are open or unexplained now.',
-      labelNames: ['state'],
-      registers,
-    }),
-    oldest: new Gauge({
-      name: 'chain_break_oldest_seconds',
-      help: 'Seconds since the oldest open break was opened; 0 without one.',
-      registers,
-    }),
+    links: counter(
+      'link_checks_total',
+      'Links checked, by outcome: fits, doubtful (something may be missing before it), late.',
+      ['outcome'],
+    ),
+    breaks: counter(
+      'chain_break_changes_total',
+      'Breaks in the chains of links of accounts that were opened or closed.',
+      ['change'],
+    ),
+    open: gauge('chain_breaks', 'Breaks in the chains of links that are open or unexplained now.', [
+      'state',
+    ]),
+    oldest: gauge(
+      'chain_break_oldest_seconds',
+      'Seconds since the oldest open break was opened; 0 without one.',
+    ),
   }
 }
 
@@ -77,25 +52,22 @@ export type LinkCheckMetrics = ReturnType<typeof createLinkCheckMetrics>
 
 /** Creates the metrics of the mint facts worker. */
 export function createMintFactsMetrics(registry: Registry) {
-  const registers = [registry]
+  const { counter, gauge } = metricsOf(registry)
   return {
-    waiting: new Gauge({
-      name: 'mint_facts_waiting',
-      help: 'Traded mints whose facts are still to be requested over RPC.',
-      registers,
-    }),
-    answers: new Counter({
-      name: 'mint_facts_answers_total',
-      help: 'Mints requested over RPC, by where their metadata is: metaplex, token_2022, none; absent: there is no such mint.',
-      labelNames: ['outcome'],
-      registers,
-    }),
-    rpcRequests: new Counter({
-      name: 'mint_facts_rpc_requests_total',
-      help: 'Requests to the RPC server for facts about mints, by outcome.',
-      labelNames: ['method', 'outcome'],
-      registers,
-    }),
+    waiting: gauge(
+      'mint_facts_waiting',
+      'Traded mints whose facts are still to be requested over RPC.',
+    ),
+    answers: counter(
+      'mint_facts_answers_total',
+      'Mints requested over RPC, by where their metadata is: metaplex, token_2022, none; absent: there is no such mint.',
+      ['outcome'],
+    ),
+    rpcRequests: counter(
+      'mint_facts_rpc_requests_total',
+      'Requests to the RPC server for facts about mints, by outcome.',
+      ['method', 'outcome'],
+    ),
   }
 }
 
@@ -104,63 +76,53 @@ export type MintFactsMetrics = ReturnType<typeof createMintFactsMetrics>
 
 /** Creates the metrics of the price fill worker. */
 export function createPriceFillMetrics(registry: Registry) {
+  const { counter } = metricsOf(registry)
   return {
-    filled: new Counter({
-      name: 'price_fill_swaps_total',
-      help: 'Swaps that were stored without a SOL price and have one now.',
-      registers: [registry],
-    }),
+    filled: counter(
+      'price_fill_swaps_total',
+      'Swaps that were stored without a SOL price and have one now.',
+    ),
   }
 }
 
 /** Creates the metrics of filter strategies. */
 export function createSignalsMetrics(registry: Registry) {
-  const registers = [registry]
+  const { counter } = metricsOf(registry)
   return {
-    fired: new Counter({
-      name: 'signals_fired_total',
-      help: 'Times that a filter strategy fired for a token of the watchlist.',
-      registers,
-    }),
+    fired: counter(
+      'signals_fired_total',
+      'Times that a filter strategy fired for a token of the watchlist.',
+    ),
   }
 }
 
 /** Creates the metrics of the trending worker. */
 export function createTrendingMetrics(registry: Registry) {
-  const registers = [registry]
+  const { counter, gauge, histogram } = metricsOf(registry)
   return {
-    tick: new Gauge({
-      name: 'trending_tick',
-      help: 'Unix seconds of the newest tick of the watchlist that is stored.',
-      registers,
-    }),
-    tickSeconds: new Histogram({
-      name: 'trending_tick_seconds',
-      help: 'Seconds to compute and store a tick, without ticks of a catch-up.',
-      buckets: [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 60],
-      registers,
-    }),
-    listed: new Gauge({
-      name: 'trending_listed_tokens',
-      help: 'Tokens on the watchlist.',
-      registers,
-    }),
-    tokens: new Gauge({
-      name: 'trending_known_tokens',
-      help: 'Tokens in memory: those with a tracked trade within the last 24 hours.',
-      registers,
-    }),
-    rows: new Counter({
-      name: 'trending_rows_total',
-      help: 'Rows of the watchlist written, by event: entered, changed, left.',
-      labelNames: ['event'],
-      registers,
-    }),
-    reloaded: new Counter({
-      name: 'trending_reloaded_tokens_total',
-      help: 'Tokens loaded again because their stored past had changed.',
-      registers,
-    }),
+    tick: gauge(
+      'trending_tick',
+      'Unix seconds of the newest tick of the watchlist that is stored.',
+    ),
+    tickSeconds: histogram(
+      'trending_tick_seconds',
+      'Seconds to compute and store a tick, without ticks of a catch-up.',
+      [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 60],
+    ),
+    listed: gauge('trending_listed_tokens', 'Tokens on the watchlist.'),
+    tokens: gauge(
+      'trending_known_tokens',
+      'Tokens in memory: those with a tracked trade within the last 24 hours.',
+    ),
+    rows: counter(
+      'trending_rows_total',
+      'Rows of the watchlist written, by event: entered, changed, left.',
+      ['event'],
+    ),
+    reloaded: counter(
+      'trending_reloaded_tokens_total',
+      'Tokens loaded again because their stored past had changed.',
+    ),
   }
 }
 

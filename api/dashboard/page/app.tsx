@@ -65,7 +65,7 @@ function Navigation({ path }: { readonly path: string }) {
   return (
     <nav aria-label="Dashboard">
       <ul>
-        {ROUTES.filter(({ link }) => link !== null).map((route) => (
+        {ROUTES.filter(({ link }) => link !== undefined).map((route) => (
           <li key={route.path}>
             <a href={`#${route.path}`} aria-current={isWithin(path, route) ? 'page' : undefined}>
               {route.link}

@@ -5,10 +5,10 @@ import type { PageProps } from './page-props.ts'
 export interface Route {
   /** Path pattern, such as `/wallets/:alias`. */
   readonly path: string
-  /** Text of the link in the navigation. Null for a page that only other pages link to. */
-  readonly link: string | null
+  /** Text of the link in the navigation. Only other pages link to a page without it. */
+  readonly link?: string
   /** Without a session, the sign-in page is shown in its place. */
-  readonly needsSession: boolean
+  readonly needsSession?: true
   /** Imports the module of the page, when the page is first opened. */
   load(): Promise<ComponentType<PageProps>>
 }
@@ -42,25 +42,19 @@ export const ROUTES: readonly Route[] = [
   {
     path: '/trades',
     link: 'Live trades',
-    needsSession: false,
     load: async () => (await import('./market/trades-page.tsx')).TradesPage,
   },
   {
     path: '/wallets',
     link: 'Wallets',
-    needsSession: false,
     load: async () => (await import('./market/wallets-page.tsx')).WalletsPage,
   },
   {
     path: '/wallets/:alias',
-    link: null,
-    needsSession: false,
     load: async () => (await import('./market/wallet-page.tsx')).WalletPage,
   },
   {
     path: '/tokens/:mint',
-    link: null,
-    needsSession: false,
     load: async () => (await import('./market/token-page.tsx')).TokenPage,
   },
   {

@@ -3,7 +3,7 @@ import { createApi } from '../../../api/api.ts'
 import { newJwtKeys, readJwtKeys } from '../../../api/auth/jwt-keys.ts'
 import { apiConfig } from '../../../api/config.ts'
 import { createCursorCodec } from '../../../api/cursor.ts'
-import { createFeed } from '../../../api/stream/feed.ts'
+import { Feed } from '../../../api/stream/feed.ts'
 import { addressFromBytes } from '../../../pipeline/domain/address.ts'
 import { createMemoryLog } from '../../../pipeline/log/memory.ts'
 import { createLogger } from '../../../pipeline/runtime/logger.ts'
@@ -46,7 +46,7 @@ const secretKey = Buffer.alloc(32, 1)
 const cursors = createCursorCodec(secretKey)
 const jwtKeys = await readJwtKeys(await newJwtKeys(), 'bench')
 const settings = apiConfig(config.api, { secretKey, jwtKeys })
-const feed = createFeed({
+const feed = new Feed({
   log,
   cursors,
   credits,

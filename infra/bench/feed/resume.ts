@@ -1,6 +1,6 @@
 import { BEGINNING, createCursorCodec, type FeedPosition } from '../../../api/cursor.ts'
 import { tradeItem } from '../../../api/items/trade.ts'
-import { createTradeHistory } from '../../../api/stream/trade-history.ts'
+import { TradeHistory } from '../../../api/stream/trade-history.ts'
 import { serveSwap } from '../../../pipeline/domain/perturbation.ts'
 import { createStore } from '../../../pipeline/store/create-store.ts'
 import { migrate } from '../../../pipeline/store/migrate.ts'
@@ -29,7 +29,7 @@ export async function measureResume(
         { at, rows: Math.min(ROWS_AT_ONCE, swaps - at) },
       )
     const stored = { slot: 1_000_000 + Math.floor((swaps - 1) / 20), blockTime: 1_790_000_000 }
-    const history = createTradeHistory({
+    const history = new TradeHistory({
       store,
       storeOf: () => store,
       position: { stored: () => stored },

@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { createCursorCodec } from '../../../api/cursor.ts'
-import { createFeed } from '../../../api/stream/feed.ts'
+import { Feed } from '../../../api/stream/feed.ts'
 import { address } from '../../../pipeline/domain/address.ts'
 import type { Swap } from '../../../pipeline/domain/event.ts'
 import { WSOL } from '../../../pipeline/domain/quote.ts'
@@ -107,7 +107,7 @@ async function startFeed() {
     await ledger.add({ account, key: 'bench', credits: 1e12, cause: 'grant', reason: '' })
   credits.start()
   const log = createMemoryLog({ logger, registry })
-  const feed = createFeed({
+  const feed = new Feed({
     log,
     credits,
     logger,

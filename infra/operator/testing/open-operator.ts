@@ -10,6 +10,7 @@ import { createLogger } from '../../../pipeline/runtime/logger.ts'
 import { createRegistry } from '../../../pipeline/runtime/telemetry.ts'
 import type { Store } from '../../../pipeline/store/store.ts'
 import { createCreditSystem, openMeter } from '../../service/credit-system.ts'
+import { openProgramNames } from '../../service/program-labels.ts'
 import type { CommandResult } from '../command.ts'
 import { runCommand } from '../commands.ts'
 import type { OperatorParts } from '../parts.ts'
@@ -38,6 +39,7 @@ export async function openOperator(): Promise<OpenedOperator> {
     log: async () => log,
     solPriceMaxAgeSeconds: 3600,
     salt: null,
+    names: await openProgramNames(null),
     readerUrl: null,
     backfills: () => Promise.reject(new Error('no RPC here')),
     stop: new AbortController().signal,

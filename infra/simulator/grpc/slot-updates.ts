@@ -2,9 +2,10 @@ import { SlotStatus } from '@triton-one/yellowstone-grpc'
 import { LRUCache } from 'lru-cache'
 import type { Block } from '../block.ts'
 import type { SimulatedChain } from '../chain.ts'
-import type { Trouble, TroubleAt } from '../options.ts'
+import type { Omission, Trouble, TroubleAt } from '../options.ts'
 import { createRandom, hash32, type Random } from '../random.ts'
 import { garbageUpdates } from './garbage.ts'
+import type { Omissions } from './omissions.ts'
 import {
   accountUpdate,
   blockMetaUpdate,
@@ -30,17 +31,30 @@ export class SlotUpdates {
   readonly #chain: SimulatedChain
   readonly #seed: number
   readonly #troubleAt: TroubleAt
+  readonly #omissions: Omissions
   readonly #blocks: LRUCache<number, BlockUpdates>
 
   /** Caches the encoded updates of `remembered` slots. */
-  constructor(chain: SimulatedChain, seed: number, troubleAt: TroubleAt, remembered: number) {
+  constructor(
+    chain: SimulatedChain,
+    seed: number,
+    troubleAt: TroubleAt,
+    omissions: Omissions,
+    remembered: number,
+  ) {
     this.#chain = chain
     this.#seed = seed
     this.#troubleAt = troubleAt
+    this.#omissions = omissions
     this.#blocks = new LRUCache({
       max: remembered,
       memoMethod: (slot) => updatesOf(slot, chain.block(slot)),
     })
+  }
+
+  /** The transactions of a block that the stream never sends, by index. */
+  omitted(slot: number): ReadonlyMap<number, Omission> {
+    return this.#omissions.of(slot, this.#blocks.memo(slot).transactions)
   }
 
   /**
@@ -51,8 +65,9 @@ export class SlotUpdates {
     const { transactions, rest } = this.#blocks.memo(slot)
     const random = createRandom(this.#seed, 'trouble', slot)
     const isOn = (trouble: keyof Trouble) => this.#troubleAt(trouble, slot)
+    const omitted = this.omitted(slot)
     const updates: StreamUpdate[] = transactions.filter(
-      (_, index) => this.#comesWith(slot, index) <= until,
+      (_, index) => !omitted.has(index) && this.#comesWith(slot, index) <= until,
     )
     if (isOn('shuffle')) random.shuffle(updates)
     if (isOn('duplicates')) {
@@ -73,8 +88,9 @@ export class SlotUpdates {
       const earlier = this.#chain.step(slot, -back)
       if (!this.#troubleAt('late', earlier)) continue
       if (earlier < this.#chain.firstSlot || this.#chain.kind(earlier) !== 'produced') continue
+      const omitted = this.omitted(earlier)
       this.#blocks.memo(earlier).transactions.forEach((update, index) => {
-        if (this.#comesWith(earlier, index) === slot) found.push(update)
+        if (!omitted.has(index) && this.#comesWith(earlier, index) === slot) found.push(update)
       })
     }
     return found
@@ -101,7 +117,8 @@ export class SlotUpdates {
     const { transactions } = this.#blocks.memo(earlier)
     if (transactions.length === 0 || !random.chance(0.3)) return
     const index = random.below(transactions.length)
-    if (this.#comesWith(earlier, index) <= until) updates.unshift(transactions[index]!)
+    if (!this.omitted(earlier).has(index) && this.#comesWith(earlier, index) <= until)
+      updates.unshift(transactions[index]!)
   }
 }
 

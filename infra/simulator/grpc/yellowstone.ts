@@ -3,9 +3,11 @@ import {
   GetVersionResponse,
   SubscribeUpdate,
 } from '@triton-one/yellowstone-grpc'
+import type { Address } from '../../../pipeline/domain/address.ts'
 import type { SimulatedChain } from '../chain.ts'
-import type { TroubleAt } from '../options.ts'
+import type { Omission, TroubleAt } from '../options.ts'
 import { hash32 } from '../random.ts'
+import { Omissions } from './omissions.ts'
 import { type DuplexCall, GrpcCode, GrpcError, startGrpcServer } from './server.ts'
 import { SlotStream } from './slot-stream.ts'
 import { SlotUpdates } from './slot-updates.ts'
@@ -23,6 +25,10 @@ export interface Yellowstone {
   leap(slot: number): void
   /** Number of streams that have subscribed. */
   followers(): number
+  /** Leaves out all transactions of a tracked wallet from the next slot on; null: of none. */
+  omit(wallet: Address | null): void
+  /** The transactions of a block that the stream never sends, by index. */
+  omitted(slot: number): ReadonlyMap<number, Omission>
   /** Cuts all connections. */
   disconnect(): void
   close(): Promise<void>
@@ -33,6 +39,8 @@ export interface YellowstoneOptions {
   readonly port: number
   readonly xToken: string | undefined
   readonly seed: number
+  /** Tracked wallets. */
+  readonly wallets: readonly Address[]
   readonly troubleAt: TroubleAt
   /** The newest slot that is over when the server starts. */
   readonly startSlot: number
@@ -61,9 +69,11 @@ export async function startYellowstone(
 ): Promise<Yellowstone> {
   const { troubleAt, seed, startSlot } = options
   const cached = Math.min(options.replaySlots, CACHED_SLOTS) + 64
-  const updates = new SlotUpdates(chain, seed, troubleAt, cached)
+  const omissions = new Omissions(seed, options.wallets, troubleAt)
+  const updates = new SlotUpdates(chain, seed, troubleAt, omissions, cached)
   const stream = new SlotStream(chain, updates, startSlot, options.replaySlots)
   const subscribers = new Set<Subscriber>()
+  let newest = startSlot
   const disconnect = () => {
     for (const subscriber of subscribers) subscriber.cut()
   }
@@ -83,9 +93,12 @@ export async function startYellowstone(
   return {
     port: server.port,
     followers: () => [...subscribers].filter(({ commitment }) => commitment !== null).length,
+    omit: (wallet) => omissions.request(wallet, newest + 1),
+    omitted: (slot) => updates.omitted(slot),
     disconnect,
     leap: (slot) => stream.moveTo(slot),
     onSlot(slot) {
+      newest = slot
       stream.moveTo(slot)
       if (troubleAt('lostReplay', slot) && hash32(seed, 'loss', slot) % LOSS_EVERY === 0) {
         stream.forgetBefore(slot + 1)

@@ -1,7 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import { Message, MessageV0, PublicKey } from '@solana/web3.js'
 import test from 'ava'
 import bs58 from 'bs58'
 import fc from 'fast-check'
@@ -9,11 +8,12 @@ import { createDecoder } from '../../../pipeline/decode/decoder.ts'
 import type { Address } from '../../../pipeline/domain/address.ts'
 import { createWallets } from '../../../pipeline/domain/wallets.ts'
 import { normalizeGrpc } from '../../../pipeline/ingest/wire/normalize-grpc.ts'
+import { toBase64Json } from '../../corpus/to-base64-json.ts'
 import { accountKeysOf } from '../block.ts'
 import { createChainShape } from '../chain-shape.ts'
 import { addTo } from '../memo.ts'
 import { infoFromJson } from '../rpc/info-from-json.ts'
-import type { TransactionJson } from '../rpc/transaction-json.ts'
+import { jsonFromInfo, type TransactionJson } from '../rpc/transaction-json.ts'
 import { createMarket, type Market } from './market.ts'
 
 const START = 405_000_000
@@ -109,61 +109,52 @@ test('the decoder finds exactly what the market meant, on every venue', (t) => {
   t.deepEqual([...seen].sort(), [...wanted, 'token_transfer', 'sol_transfer'].sort())
 })
 
-test('transactions fit into a packet: 1,232 bytes, 64 accounts, and distinct signatures', (t) => {
+test('transactions fit into a packet, with 64 accounts at most and distinct signatures', (t) => {
   const market = open(5)
   const signatures = new Set<string>()
-  const forms = new Set<string>()
+  const forms = new Map<string, number>()
   for (let slot = START; slot < START + 200; slot += 1) {
     market.block(slot).transactions.forEach((info, index) => {
-      const { message } = info.transaction!
-      const loaded =
-        info.meta!.loadedWritableAddresses.length + info.meta!.loadedReadonlyAddresses.length
-      t.true(wireLength(info) <= 1_232)
-      t.true(message!.accountKeys.length + loaded <= 64)
-      forms.add(!message!.versioned ? 'legacy' : loaded > 0 ? 'v0 with tables' : 'v0')
+      const json = jsonFromInfo(info)
+      const { writable, readonly } = json.meta.loadedAddresses!
+      const loaded = writable.length + readonly.length
+      const { transaction } = toBase64Json(json) as { transaction: [string, string] }
+      t.true(Buffer.from(transaction[0], 'base64').length <= (json.version === 1 ? 4_096 : 1_232))
+      t.true(json.transaction.message.accountKeys.length + loaded <= 64)
+      const form = loaded > 0 ? `${json.version} with tables` : String(json.version)
+      forms.set(form, (forms.get(form) ?? 0) + 1)
       t.deepEqual(market.signatures.read(info.signature), { slot, index })
       signatures.add(bs58.encode(info.signature))
     })
   }
   t.is(market.signatures.read(Buffer.alloc(64, 9)), null)
-  t.deepEqual([...forms].sort(), ['legacy', 'v0', 'v0 with tables'])
+  const total = [...forms.values()].reduce((sum, count) => sum + count, 0)
+  t.is(signatures.size, total)
+  t.deepEqual([...forms.keys()].sort(), ['0', '0 with tables', '1', 'legacy'])
+  for (const version of ['legacy', '0', '1']) t.true(forms.get(version)! >= total / 10, version)
 })
 
-/** Bytes of a transaction: u8 number of signatures, the signatures and the message. */
-function wireLength({ transaction }: ReturnType<typeof infoFromJson>): number {
-  const { signatures, message } = transaction!
-  const { accountKeys, addressTableLookups, instructions } = message!
-  const keys = accountKeys.map((key) => new PublicKey(key))
-  const shared = {
-    header: message!.header!,
-    recentBlockhash: bs58.encode(message!.recentBlockhash),
+test('a transaction of version 1 has its compute budget in the config alone, and pays it', (t) => {
+  const market = open(5)
+  const budget = 'ComputeBudget111111111111111111111111111111'
+  let found = 0
+  for (let slot = START; slot < START + 50; slot += 1) {
+    for (const info of market.block(slot).transactions) {
+      const { version, transaction, meta } = jsonFromInfo(info)
+      const { accountKeys, header, transactionConfig } = transaction.message
+      if (version !== 1) {
+        t.is(transactionConfig, undefined)
+        continue
+      }
+      found += 1
+      t.false(accountKeys.includes(budget))
+      const base = 5_000 * header.numRequiredSignatures
+      t.is(meta.fee, base + transactionConfig!.priorityFee!)
+      t.true(meta.computeUnitsConsumed! <= transactionConfig!.computeUnitLimit!)
+    }
   }
-  const compiled = message!.versioned
-    ? new MessageV0({
-        ...shared,
-        staticAccountKeys: keys,
-        compiledInstructions: instructions.map(({ programIdIndex, accounts, data }) => ({
-          programIdIndex,
-          accountKeyIndexes: [...accounts],
-          data,
-        })),
-        addressTableLookups: addressTableLookups.map((lookup) => ({
-          accountKey: new PublicKey(lookup.accountKey),
-          writableIndexes: [...lookup.writableIndexes],
-          readonlyIndexes: [...lookup.readonlyIndexes],
-        })),
-      })
-    : new Message({
-        ...shared,
-        accountKeys: keys,
-        instructions: instructions.map(({ programIdIndex, accounts, data }) => ({
-          programIdIndex,
-          accounts: [...accounts],
-          data: bs58.encode(data),
-        })),
-      })
-  return 1 + 64 * signatures.length + compiled.serialize().length
-}
+  t.true(found > 20)
+})
 
 const BLOCK = join('..', 'shared', 'corpus', 'blocks', '432104870.jsonl.gz')
 const TRANSACTIONS = join('..', 'shared', 'corpus', 'transactions.jsonl.gz')

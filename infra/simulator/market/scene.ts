@@ -33,11 +33,18 @@ const TIP_ACCOUNTS = [
 /** Number of accounts that fit into a message of 1,232 bytes without a lookup table. */
 const MOST_ACCOUNTS_SPELT_OUT = 27
 
-/** Begins a transaction; most have a compute budget. */
+/** Shares of transactions with a compute budget, and with one in a config of version 1. */
+const SHARE_WITH_BUDGET = 0.85
+const SHARE_OF_VERSION_1 = 0.25
+
+/** Begins a transaction; most have a compute budget, and some of these are of version 1. */
 export function beginTransaction(scene: MarketScene, payer: Key): TransactionBuilder {
   const tx = new TransactionBuilder(payer, scene.ledger)
-  if (scene.random.chance(0.85)) {
-    tx.computeBudget(200_000, BigInt(scene.random.below(2_000_000)))
+  const form = scene.random.float()
+  if (form < SHARE_WITH_BUDGET) {
+    const unitPrice = BigInt(scene.random.below(2_000_000))
+    if (form < SHARE_OF_VERSION_1) tx.configBudget(200_000, unitPrice)
+    else tx.computeBudget(200_000, unitPrice)
   }
   return tx
 }
@@ -49,9 +56,9 @@ export function addTip(tx: TransactionBuilder, scene: MarketScene, from: Key): v
 }
 
 /**
- * Compiles the message in one of the forms seen on chain (legacy, version 0, with lookup tables),
- * and applies the transaction to the ledger. A message with many accounts needs tables to fit into
- * a packet.
+ * Compiles the message in one of the forms seen on chain (legacy, version 0 without and with lookup
+ * tables, version 1), and applies the transaction to the ledger. A message of version 0 with many
+ * accounts needs tables to fit into a packet.
  */
 export function finishTransaction(
   tx: TransactionBuilder,

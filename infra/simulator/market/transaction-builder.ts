@@ -68,7 +68,9 @@ export interface DraftInstruction {
  * and the base of the wallets' lamports.
  */
 export interface Draft {
+  /** Whether the message has a version: 0, or 1 where it has a config. */
   readonly versioned: boolean
+  readonly config: BudgetConfig | null
   readonly signerCount: number
   readonly readonlySignerCount: number
   readonly readonlyUnsignedCount: number
@@ -102,6 +104,13 @@ export interface Draft {
   >
 }
 
+/** The compute budget in a message of version 1. The priority fee is a total in lamports. */
+export interface BudgetConfig {
+  readonly priorityFee: bigint
+  readonly computeUnitLimit: number
+  readonly loadedAccountsDataSizeLimit: number
+}
+
 /** The error `InstructionError(instruction, Custom(code))`. */
 export interface InstructionFailure {
   readonly instruction: number
@@ -129,6 +138,9 @@ interface Recorded {
   readonly depth: number
 }
 
+/** Maximum of the loaded accounts' data, in bytes. Without a limit, version 1 loads nothing. */
+const MOST_LOADED_BYTES = 64 * 1024 * 1024
+
 class InstructionFailed extends Error {
   readonly code: number
   constructor(code: number) {
@@ -152,7 +164,8 @@ export class TransactionBuilder {
   #depth = 0
   #computeUnits = 0
   #unitLimit = 200_000
-  #unitPrice = 0n
+  #priorityFee = 0n
+  #config: BudgetConfig | null = null
   #failure: InstructionFailure | null = null
 
   constructor(payer: Key, ledger: LedgerBalances) {
@@ -165,10 +178,24 @@ export class TransactionBuilder {
 
   /** Sets the compute unit limit and price (micro-lamports a unit), which give the priority fee. */
   computeBudget(unitLimit: number, unitPrice: bigint): void {
-    this.#unitLimit = unitLimit
-    this.#unitPrice = unitPrice
+    this.#setBudget(unitLimit, unitPrice)
     this.call(COMPUTE_BUDGET, [], byteWriter(5).u8(2).u32(unitLimit).done())
     this.call(COMPUTE_BUDGET, [], byteWriter(9).u8(3).u64(unitPrice).done())
+  }
+
+  /** Sets the same budget in the message's config, which makes the message one of version 1. */
+  configBudget(unitLimit: number, unitPrice: bigint): void {
+    this.#setBudget(unitLimit, unitPrice)
+    this.#config = {
+      priorityFee: this.#priorityFee,
+      computeUnitLimit: unitLimit,
+      loadedAccountsDataSizeLimit: MOST_LOADED_BYTES,
+    }
+  }
+
+  #setBudget(unitLimit: number, unitPrice: bigint): void {
+    this.#unitLimit = unitLimit
+    this.#priorityFee = (unitPrice * BigInt(unitLimit) + 999_999n) / 1_000_000n
   }
 
   /**
@@ -290,13 +317,18 @@ export class TransactionBuilder {
     return entry
   }
 
-  /** Compiles the message: legacy, or version 0 with the keys that `tables` can load. */
+  /**
+   * Compiles the message: version 1 if its budget is in a config, else version 0 with the keys that
+   * `tables` can load, or legacy.
+   */
   build(format: { readonly versioned: boolean; readonly tables: readonly LookupTable[] }): Draft {
     const signers: Entry[] = []
     const readonlySigners: Entry[] = []
     const writables: Entry[] = []
     const readonlys: Entry[] = []
-    const loaded = format.versioned ? this.#lookUp(format.tables) : noLookups()
+    const versioned = format.versioned || this.#config !== null
+    const tables = versioned && this.#config === null ? format.tables : []
+    const loaded = this.#lookUp(tables)
     for (const entry of this.#entries.values()) {
       if (loaded.ids.has(entry.key.id)) continue
       if (entry.signer) (entry.writable ? signers : readonlySigners).push(entry)
@@ -313,8 +345,7 @@ export class TransactionBuilder {
     })
     const signerCount = signers.length + readonlySigners.length
     const failed = this.#failure !== null
-    const priority = (this.#unitPrice * BigInt(this.#unitLimit) + 999_999n) / 1_000_000n
-    const fee = 5_000n * BigInt(signerCount) + priority
+    const fee = 5_000n * BigInt(signerCount) + this.#priorityFee
     const post = all.map((entry) => (failed ? entry.preLamports : entry.lamports))
     post[0]! -= fee
     const balances = (token: (entry: Entry) => TokenAccount | null) =>
@@ -329,7 +360,8 @@ export class TransactionBuilder {
       after.set(entry.key.id, { key: entry.key, lamports: post[index]!, token })
     })
     return {
-      versioned: format.versioned,
+      versioned,
+      config: this.#config,
       signerCount,
       readonlySignerCount: readonlySigners.length,
       readonlyUnsignedCount: readonlys.length,

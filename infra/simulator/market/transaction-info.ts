@@ -43,11 +43,16 @@ export function transactionInfo(
           writableIndexes: lookup.writable,
           readonlyIndexes: lookup.readonly,
         })),
-        config: undefined,
+        config: configOf(draft),
       },
     },
     meta: metaOf(draft, place),
   }
+}
+
+function configOf({ config }: Draft) {
+  if (config === null) return undefined
+  return { ...config, priorityFee: String(config.priorityFee), heapSize: undefined }
 }
 
 function metaOf(draft: Draft, place: TransactionContext): Meta {

@@ -4,7 +4,6 @@ import {
   SystemProgram,
   Transaction,
   type TransactionInstruction,
-  VersionedTransaction,
 } from '@solana/web3.js'
 import type { SubscribeUpdateTransactionInfo } from '@triton-one/yellowstone-grpc'
 import type { FailedTransactionMetadata as Failed, LiteSVM, TransactionMetadata } from 'litesvm'
@@ -18,21 +17,12 @@ import {
   TRANSACTION_ERRORS,
   type TransactionErrorJson,
 } from '../rpc/transaction-error.ts'
+import {
+  readSentTransaction,
+  type SentTransaction,
+  TransactionRefused,
+} from './sent-transaction.ts'
 import { createAssociated, mintTo } from './token-instructions.ts'
-
-/**
- * A transaction that was refused. `reason` is the error as RPC writes it; null when the transaction
- * cannot be read.
- */
-export class TransactionRefused extends Error {
-  readonly reason: TransactionErrorJson | null
-  readonly logs: readonly string[]
-  constructor(message: string, reason: TransactionErrorJson | null, logs: readonly string[] = []) {
-    super(message)
-    this.reason = reason
-    this.logs = logs
-  }
-}
 
 type Meta = NonNullable<SubscribeUpdateTransactionInfo['meta']>
 type TokenBalance = Meta['preTokenBalances'][number]
@@ -44,12 +34,12 @@ type TokenBalance = Meta['preTokenBalances'][number]
  */
 export interface Bank {
   /**
-   * Executes a transaction and returns it with its outcome, index 0. Throws `Refused` for one that
-   * cannot be read or run. With `keepFailed`, a transaction that fails is executed and returned
-   * too.
+   * Executes a transaction and returns it with its outcome, index 0. Throws `TransactionRefused`
+   * for one that cannot be run. With `keepFailed`, a transaction that fails is executed and
+   * returned too.
    */
   execute(
-    wire: Uint8Array,
+    sent: SentTransaction,
     options: { readonly keepFailed: boolean },
   ): SubscribeUpdateTransactionInfo
   /** Sends lamports from the faucet to an account. */
@@ -92,7 +82,7 @@ export async function openBank(faucetSecret: Uint8Array): Promise<Bank> {
     tx.recentBlockhash = new PublicKey(blockhash).toBase58()
     tx.feePayer = faucet.publicKey
     tx.sign(faucet)
-    return execute(tx.serialize(), { keepFailed: false })
+    return execute(readSentTransaction(tx.serialize()), { keepFailed: false })
   }
 
   return {
@@ -122,15 +112,10 @@ export async function openBank(faucetSecret: Uint8Array): Promise<Bank> {
 }
 
 function createExecute(svm: LiteSVM, isFailed: (done: unknown) => done is Failed): Bank['execute'] {
-  return (wire, { keepFailed }) => {
-    const tx = readWire(wire)
-    const { message, signatures } = tx
-    if (message.addressTableLookups.length > 0)
-      throw new TransactionRefused('address lookup tables are not known here', null)
-    const keys = message.staticAccountKeys
+  return ({ signed, keys, messageBytes }, { keepFailed }) => {
     const parts = {
-      messageBytes: message.serialize(),
-      signatures: Object.fromEntries(signatures.map((bytes, at) => [keys[at]?.toBase58(), bytes])),
+      messageBytes,
+      signatures: Object.fromEntries(signed.signatures.map((bytes, at) => [keys[at], bytes])),
       // The cast is safe: litesvm brands the types of these two fields.
     } as unknown as Parameters<LiteSVM['sendTransaction']>[0]
     if (!keepFailed) {
@@ -140,11 +125,11 @@ function createExecute(svm: LiteSVM, isFailed: (done: unknown) => done is Failed
     const before = balancesOf(svm, keys)
     const done = svm.sendTransaction(parts)
     const after = balancesOf(svm, keys)
-    if (!isFailed(done)) return infoOf(tx, done, null, before, after)
+    if (!isFailed(done)) return infoOf(signed, done, null, before, after)
     // A transaction that never ran (bad signature, unfunded payer) is in no block; one that failed
     // has paid its fee.
     if (after.lamports[0] === before.lamports[0]) throw refusal(done)
-    return infoOf(tx, done.meta(), done, before, after)
+    return infoOf(signed, done.meta(), done, before, after)
   }
 }
 
@@ -158,7 +143,7 @@ interface Balances {
 
 type SvmAccount = ReturnType<LiteSVM['getProgramAccounts']>[number]
 
-function balancesOf(svm: LiteSVM, keys: readonly PublicKey[]): Balances {
+function balancesOf(svm: LiteSVM, keys: readonly string[]): Balances {
   const tokens = keys.flatMap((key, accountIndex): TokenBalance[] => {
     const found = svm.getAccount(kit(key))
     const account = found.exists ? readTokenAccount(svm, found) : null
@@ -187,14 +172,6 @@ function readTokenAccount(svm: LiteSVM, found: SvmAccount): OwnedTokenAccount | 
     owner: new PublicKey(data.subarray(32, 64)).toBase58(),
     amount: data.readBigUInt64LE(64),
     decimals: mintAccount.exists ? (mintAccount.data[44] ?? 0) : 0,
-  }
-}
-
-function readWire(wire: Uint8Array): VersionedTransaction {
-  try {
-    return VersionedTransaction.deserialize(wire)
-  } catch {
-    throw new TransactionRefused('failed to deserialize the transaction', null)
   }
 }
 
@@ -233,7 +210,7 @@ function errorJson(failed: Failed): TransactionErrorJson {
 }
 
 function infoOf(
-  { message, signatures }: VersionedTransaction,
+  signed: SentTransaction['signed'],
   meta: TransactionMetadata,
   failed: Failed | null,
   before: Balances,
@@ -250,25 +227,10 @@ function infoOf(
     })),
   }))
   return {
-    signature: signatures[0] ?? new Uint8Array(64),
+    signature: signed.signatures[0] ?? new Uint8Array(64),
     isVote: false,
     index: '0',
-    transaction: {
-      signatures,
-      message: {
-        header: message.header,
-        accountKeys: message.staticAccountKeys.map((key) => key.toBytes()),
-        recentBlockhash: new PublicKey(message.recentBlockhash).toBytes(),
-        instructions: message.compiledInstructions.map((instruction) => ({
-          programIdIndex: instruction.programIdIndex,
-          accounts: Uint8Array.from(instruction.accountKeyIndexes),
-          data: instruction.data,
-        })),
-        versioned: message.version === 0,
-        addressTableLookups: [],
-        config: undefined,
-      },
-    },
+    transaction: signed,
     meta: {
       err: failed === null ? undefined : { err: encodeTransactionError(errorJson(failed)) },
       // The lamports that left all accounts: programs neither create nor burn lamports.
@@ -299,6 +261,6 @@ function tokenBalance(account: OwnedTokenAccount, accountIndex: number): TokenBa
 }
 
 /** An address in the branded type of litesvm. */
-function kit(key: PublicKey): Parameters<LiteSVM['getAccount']>[0] {
-  return key.toBase58() as Parameters<LiteSVM['getAccount']>[0]
+function kit(key: PublicKey | string): Parameters<LiteSVM['getAccount']>[0] {
+  return String(key) as Parameters<LiteSVM['getAccount']>[0]
 }

@@ -6,10 +6,14 @@ import type { SimulatedChain, TransactionMention } from '../chain.ts'
 import { keysOf } from '../grpc/updates.ts'
 import { type Key, keyId } from '../market/key.ts'
 import { type Bank, openBank } from './bank.ts'
+import { readSentTransaction } from './sent-transaction.ts'
 
 /** Takes transactions over RPC: each is executed at once, and is in the block of the next slot. */
 export interface SimulatedPayments {
-  /** Executes a signed transaction; returns its signature, base58. Rejects with `Refused`. */
+  /**
+   * Executes a signed transaction and returns its signature, base58. Rejects with
+   * `TransactionRefused`.
+   */
   send(wire: Uint8Array, options: { readonly keepFailed: boolean }): Promise<string>
   airdrop(to: PublicKey, lamports: bigint): Promise<string>
   airdropUsdt(owner: PublicKey, amount: bigint): Promise<string>
@@ -114,9 +118,9 @@ export function createPaidChain(
     bank,
     async send(wire, how) {
       const { execute } = await bank()
-      // Sending a transaction again has no effect. Its first signature follows the signature count.
-      const signature = wire.subarray(1, 65)
-      return sent.find(signature) ? encodeBase58(signature) : place(execute(wire, how))
+      const tx = readSentTransaction(wire)
+      // Sending a transaction again has no effect.
+      return sent.find(tx.signature) ? encodeBase58(tx.signature) : place(execute(tx, how))
     },
     airdrop: async (to, lamports) => place((await bank()).airdrop(to, lamports)),
     airdropUsdt: async (owner, amount) => place((await bank()).airdropUsdt(owner, amount)),

@@ -2,8 +2,8 @@ import { PublicKey } from '@solana/web3.js'
 import bs58 from 'bs58'
 import type { RpcMethods } from '../rpc/parameters.ts'
 import { RpcError, RpcErrorCode } from '../rpc/rpc-error.ts'
-import { TransactionRefused } from './bank.ts'
 import type { SimulatedPayments } from './paid-chain.ts'
+import { TransactionRefused } from './sent-transaction.ts'
 
 /**
  * RPC methods for payments: `sendTransaction`, `requestAirdrop` of SOL as test clusters have it,

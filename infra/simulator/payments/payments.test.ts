@@ -1,11 +1,14 @@
+import { Transaction } from '@solana/web3.js'
 import test from 'ava'
+import bs58 from 'bs58'
 import { startSimulator } from '../simulator.ts'
 import { callRpc } from '../testing/client.ts'
 import { createPayer, USDT_PUBKEY } from '../testing/payer.ts'
+import { signVersion1, VERSION_1_PRIORITY_FEE } from '../testing/sign-version-1.ts'
 import { transfer } from './token-instructions.ts'
 
 const START = 405_000_000
-const FULL = { commitment: 'confirmed', maxSupportedTransactionVersion: 0 } as const
+const FULL = { commitment: 'confirmed', maxSupportedTransactionVersion: 1 } as const
 
 interface Told {
   readonly slot: number
@@ -81,4 +84,35 @@ test('a signed transaction is executed, and is in the next block for all clients
   t.deepEqual([meta.err, meta.fee], [{ InstructionError: [0, { Custom: 1 }] }, 5000])
   const garbage = await callRpc(simulator, 'sendTransaction', 'AAAA', { encoding: 'base64' })
   t.like(garbage, { error: { code: -32_602 } })
+})
+
+test('a transaction of version 1 is executed, once, and refused with another signature', async (t) => {
+  const clock = { kind: 'manual', startSlot: START } as const
+  const simulator = await startSimulator({ clock, wallets: 5, coins: 40, othersPerSlot: 2 })
+  t.teardown(() => simulator.close())
+  const payer = await createPayer(simulator, 10_000_000n)
+  const { publicKey } = payer.key
+  const tx = new Transaction().add(transfer(payer.usdt, payer.usdt, publicKey, 5n))
+  tx.recentBlockhash = publicKey.toBase58()
+  tx.feePayer = publicKey
+  const wire = Buffer.from(signVersion1(tx, [payer.key]), 'base64')
+  const send = (bytes: Uint8Array) =>
+    callRpc(simulator, 'sendTransaction', Buffer.from(bytes).toString('base64'), {
+      encoding: 'base64',
+    })
+  const changed = Uint8Array.from(wire)
+  changed[wire.length - 1] = changed[wire.length - 1]! ^ 1
+  t.like(await send(changed), { error: { code: -32_002 } })
+  t.like(await send(wire.subarray(0, -1)), { error: { code: -32_602 } })
+  const signature = bs58.encode(wire.subarray(-64))
+  t.deepEqual([await send(wire), await send(wire)], [signature, signature])
+  simulator.advance(2)
+  const told = await callRpc(simulator, 'getTransaction', signature, FULL)
+  const fee = 5_000 + VERSION_1_PRIORITY_FEE
+  t.like(told, { version: 1, meta: { err: null, fee }, transaction: { signatures: [signature] } })
+  const block = (await callRpc(simulator, 'getBlock', START + 1, FULL)) as {
+    transactions: { transaction: { signatures: string[] } }[]
+  }
+  const sent = block.transactions.map(({ transaction }) => transaction.signatures[0])
+  t.is(sent.filter((one) => one === signature).length, 1)
 })

@@ -1,7 +1,12 @@
 import type { SubscribeUpdateTransactionInfo } from '@triton-one/yellowstone-grpc'
 import bs58 from 'bs58'
+import type {
+  WireConfig,
+  WireInstruction,
+  WireTransaction,
+} from '../../../pipeline/ingest/wire/wire-transaction.ts'
 import { encodeTransactionError } from './transaction-error.ts'
-import type { InstructionJson, TokenBalanceJson, TransactionJson } from './transaction-json.ts'
+import type { TokenBalanceJson, TransactionJson } from './transaction-json.ts'
 
 const VOTE_PROGRAM = 'Vote111111111111111111111111111111111111111'
 
@@ -17,28 +22,42 @@ export function infoFromJson(json: TransactionJson, index: number): SubscribeUpd
     signature: bs58.decode(json.transaction.signatures[0]!),
     isVote: isSimpleVote(json),
     index: String(index),
-    transaction: {
-      signatures: json.transaction.signatures.map((text) => bs58.decode(text)),
-      message: messageFromJson(json),
-    },
+    transaction: signedFromJson(json),
     meta: metaFromJson(json.meta),
   }
 }
 
-function messageFromJson({ transaction, version }: TransactionJson): Transaction['message'] {
+/** The signed part of a transaction, without its outcome. */
+export function signedFromJson(json: WireTransaction): Transaction {
+  return {
+    signatures: json.transaction.signatures.map((text) => bs58.decode(text)),
+    message: messageFromJson(json),
+  }
+}
+
+function messageFromJson({ transaction, version }: WireTransaction): Transaction['message'] {
   const { message } = transaction
   return {
     header: message.header,
     accountKeys: message.accountKeys.map((key) => bs58.decode(key)),
     recentBlockhash: bs58.decode(message.recentBlockhash),
     instructions: message.instructions.map(instructionFromJson),
-    versioned: version === 0,
+    versioned: typeof version === 'number',
     addressTableLookups: (message.addressTableLookups ?? []).map((lookup) => ({
       accountKey: bs58.decode(lookup.accountKey),
       writableIndexes: Uint8Array.from(lookup.writableIndexes),
       readonlyIndexes: Uint8Array.from(lookup.readonlyIndexes),
     })),
-    config: undefined,
+    config: version === 1 ? configFromJson(message.transactionConfig) : undefined,
+  }
+}
+
+function configFromJson(config: WireConfig | undefined) {
+  return {
+    priorityFee: optional(config?.priorityFee),
+    computeUnitLimit: config?.computeUnitLimit ?? undefined,
+    loadedAccountsDataSizeLimit: config?.loadedAccountsDataSizeLimit ?? undefined,
+    heapSize: config?.heapSize ?? undefined,
   }
 }
 
@@ -72,7 +91,7 @@ function metaFromJson(meta: TransactionJson['meta']): Meta {
   }
 }
 
-function instructionFromJson(json: InstructionJson) {
+function instructionFromJson(json: WireInstruction) {
   return {
     programIdIndex: json.programIdIndex,
     accounts: Uint8Array.from(json.accounts),

@@ -11,7 +11,7 @@ import { jsonFromInfo } from './transaction-json.ts'
 
 const START = 405_000_000
 const CONFIRMED = { commitment: 'confirmed' } as const
-const FULL = { ...CONFIRMED, maxSupportedTransactionVersion: 0 } as const
+const FULL = { ...CONFIRMED, maxSupportedTransactionVersion: 1 } as const
 
 async function start(t: ExecutionContext, options: SimulatorOptions = {}): Promise<Simulator> {
   const clock = { kind: 'manual', startSlot: START } as const
@@ -82,10 +82,46 @@ test('unavailable blocks are refused with the codes of a node', async (t) => {
   t.is(await codeOf(skipped, FULL), -32_007)
   const first = (await callRpc(simulator, 'getFirstAvailableBlock')) as number
   t.true(first >= START - 99 && first <= START - 97)
-  const answers = await Promise.all(
-    produced.map((slot) => callRpc(simulator, 'getBlock', slot, CONFIRMED)),
-  )
-  t.true(answers.some((answer) => (answer as { error?: { code: number } }).error?.code === -32_015))
+})
+
+test('a caller that declares too low a version gets no transaction, and no block that holds one', async (t) => {
+  const simulator = await start(t)
+  const highest = (slot: number) =>
+    Math.max(
+      ...simulator.market
+        .block(slot)
+        .transactions.map((info) => jsonFromInfo(info).version)
+        .map((version) => (version === 'legacy' ? -1 : version)),
+    )
+  const refusal = (version: number) => ({
+    error: {
+      code: -32_015,
+      message: `Transaction version (${version}) is not supported by the requesting client. Please try the request again with the following configuration parameter: "maxSupportedTransactionVersion": ${version}`,
+    },
+  })
+  const slots = Array.from({ length: 60 }, (_, at) => START - 60 + at)
+  const seen = new Set<number>()
+  for (const slot of slots) {
+    const version = highest(slot)
+    seen.add(version)
+    for (const declared of [undefined, 0, 1]) {
+      const answer = await callRpc(simulator, 'getBlock', slot, {
+        ...CONFIRMED,
+        maxSupportedTransactionVersion: declared,
+      })
+      if (version <= (declared ?? -1)) t.like(answer, { parentSlot: slot - 1 })
+      else if (declared === 0) t.deepEqual(answer, refusal(1))
+      else t.like(answer, { error: { code: -32_015 } })
+    }
+  }
+  t.true(seen.has(0) && seen.has(1))
+  const infos = simulator.market.block(slots.find((slot) => highest(slot) === 1)!).transactions
+  const info = infos.find((one) => jsonFromInfo(one).version === 1)!
+  const signature = bs58.encode(info.signature)
+  const ask = (config: object) => callRpc(simulator, 'getTransaction', signature, config)
+  t.deepEqual(await ask({ ...FULL, maxSupportedTransactionVersion: 0 }), refusal(1))
+  t.deepEqual(await ask(CONFIRMED), refusal(1))
+  t.like(await ask(FULL), { version: 1, transaction: plain(jsonFromInfo(info).transaction) })
 })
 
 test('slots and ranges of slots follow the commitment', async (t) => {

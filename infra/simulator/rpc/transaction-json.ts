@@ -1,39 +1,15 @@
 import type { SubscribeUpdateTransactionInfo } from '@triton-one/yellowstone-grpc'
 import { encodeBase58 } from '../../../pipeline/domain/base58.ts'
+import type {
+  WireConfig,
+  WireInstruction,
+  WireTransaction,
+} from '../../../pipeline/ingest/wire/wire-transaction.ts'
 import { decodeTransactionError, type TransactionErrorJson } from './transaction-error.ts'
 
 /** A transaction as RPC returns it in encoding `json`, within `getBlock`. */
-export interface TransactionJson {
-  readonly version: 'legacy' | 0
-  readonly transaction: {
-    readonly signatures: readonly string[]
-    readonly message: {
-      readonly accountKeys: readonly string[]
-      readonly header: {
-        readonly numRequiredSignatures: number
-        readonly numReadonlySignedAccounts: number
-        readonly numReadonlyUnsignedAccounts: number
-      }
-      readonly recentBlockhash: string
-      readonly instructions: readonly InstructionJson[]
-      readonly addressTableLookups?:
-        | readonly {
-            readonly accountKey: string
-            readonly writableIndexes: readonly number[]
-            readonly readonlyIndexes: readonly number[]
-          }[]
-        | undefined
-    }
-  }
+export interface TransactionJson extends WireTransaction {
   readonly meta: MetaJson
-}
-
-/** An instruction in RPC JSON. */
-export interface InstructionJson {
-  readonly programIdIndex: number
-  readonly accounts: readonly number[]
-  readonly data: string
-  readonly stackHeight?: number | null
 }
 
 interface MetaJson {
@@ -43,7 +19,7 @@ interface MetaJson {
   readonly preBalances: readonly number[]
   readonly postBalances: readonly number[]
   readonly innerInstructions:
-    | readonly { readonly index: number; readonly instructions: readonly InstructionJson[] }[]
+    | readonly { readonly index: number; readonly instructions: readonly WireInstruction[] }[]
     | null
   readonly logMessages: readonly string[] | null
   readonly preTokenBalances: readonly TokenBalanceJson[] | null
@@ -84,6 +60,7 @@ interface RewardJson {
 }
 
 type Meta = NonNullable<SubscribeUpdateTransactionInfo['meta']>
+type Message = NonNullable<NonNullable<SubscribeUpdateTransactionInfo['transaction']>['message']>
 
 /** Converts a transaction to the JSON that RPC returns in encoding `json`. */
 export function jsonFromInfo(info: SubscribeUpdateTransactionInfo): TransactionJson {
@@ -92,7 +69,7 @@ export function jsonFromInfo(info: SubscribeUpdateTransactionInfo): TransactionJ
   // Old nodes that answer no `costUnits` answer no stack height of top-level instructions either.
   const topHeight = info.meta?.costUnits === undefined ? undefined : 1
   return {
-    version: message.versioned ? 0 : 'legacy',
+    version: versionOf(message),
     transaction: {
       signatures: transaction.signatures.map((bytes) => encodeBase58(bytes)),
       message: {
@@ -102,7 +79,8 @@ export function jsonFromInfo(info: SubscribeUpdateTransactionInfo): TransactionJ
         instructions: message.instructions.map((from) =>
           instructionJson({ stackHeight: topHeight, ...from }),
         ),
-        ...(message.versioned && {
+        ...(message.config !== undefined && { transactionConfig: configJson(message.config) }),
+        ...(versionOf(message) === 0 && {
           addressTableLookups: message.addressTableLookups.map((lookup) => ({
             accountKey: keyText(lookup.accountKey),
             writableIndexes: [...lookup.writableIndexes],
@@ -112,6 +90,21 @@ export function jsonFromInfo(info: SubscribeUpdateTransactionInfo): TransactionJ
       },
     },
     meta: metaJson(info.meta!),
+  }
+}
+
+/** The version of a message: version 1 is the one that has a config. */
+function versionOf({ versioned, config }: Message): TransactionJson['version'] {
+  if (config !== undefined) return 1
+  return versioned ? 0 : 'legacy'
+}
+
+function configJson(config: NonNullable<Message['config']>): WireConfig {
+  return {
+    computeUnitLimit: config.computeUnitLimit ?? null,
+    heapSize: config.heapSize ?? null,
+    loadedAccountsDataSizeLimit: config.loadedAccountsDataSizeLimit ?? null,
+    priorityFee: numberOrNull(config.priorityFee),
   }
 }
 
@@ -154,7 +147,7 @@ function instructionJson(from: {
   accounts: Uint8Array
   data: Uint8Array
   stackHeight?: number | undefined
-}): InstructionJson {
+}): WireInstruction {
   return {
     accounts: [...from.accounts],
     data: encodeBase58(from.data),

@@ -120,7 +120,7 @@ function errorOf(info: SubscribeUpdateTransactionInfo): unknown {
 
 /**
  * A transaction with encoding `json`. Throws `invalidParams` for any other encoding, and
- * `unsupportedVersion` for version 0 without `maxSupportedTransactionVersion`.
+ * `unsupportedVersion` for a version above `maxSupportedTransactionVersion` (legacy by default).
  */
 export function encodeRpcTransaction(
   info: SubscribeUpdateTransactionInfo,
@@ -132,10 +132,10 @@ export function encodeRpcTransaction(
     throw new RpcError(RpcErrorCode.invalidParams, text)
   }
   const { transaction, meta, version } = jsonFromInfo(info)
-  if (version !== 'legacy' && accepted === undefined) {
+  if (version !== 'legacy' && !(typeof accepted === 'number' && accepted >= version)) {
     throw new RpcError(
       RpcErrorCode.unsupportedVersion,
-      'Transaction version (0) is not supported by the requesting client. Please try the request again with the following configuration parameter: "maxSupportedTransactionVersion": 0',
+      `Transaction version (${version}) is not supported by the requesting client. Please try the request again with the following configuration parameter: "maxSupportedTransactionVersion": ${version}`,
     )
   }
   return { transaction, meta, ...(accepted !== undefined && { version }) }

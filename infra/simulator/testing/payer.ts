@@ -18,10 +18,14 @@ import {
 } from '../payments/token-instructions.ts'
 import type { Simulator } from '../simulator.ts'
 import { callRpc } from './client.ts'
+import { signVersion1 } from './sign-version-1.ts'
 
 /** The mint of USDT. */
 export const USDT_PUBKEY = new PublicKey(USDT_MINT.bytes)
 const TOKEN_PROGRAM = new PublicKey(TOKEN.bytes)
+
+/** The version of a customer's transactions. */
+export type PayerVersion = 'legacy' | 1
 
 /** A customer with a key pair, who signs transactions and sends them over RPC, as a wallet does. */
 export class Payer {
@@ -30,9 +34,11 @@ export class Payer {
   /** The customer's associated USDT account. */
   readonly usdt = associatedAccount(this.key.publicKey, USDT_PUBKEY)
   readonly #simulator: Pick<Simulator, 'rpcUrl'>
+  readonly #version: PayerVersion
 
-  constructor(simulator: Pick<Simulator, 'rpcUrl'>) {
+  constructor(simulator: Pick<Simulator, 'rpcUrl'>, version: PayerVersion) {
     this.#simulator = simulator
+    this.#version = version
   }
 
   /** Signs a text as a wallet's `signMessage` does. Returns the signature in base58. */
@@ -57,9 +63,15 @@ export class Payer {
     const tx = new Transaction().add(...instructions)
     tx.recentBlockhash = new PublicKey(randomBytes(32)).toBase58() // makes each transaction unique
     tx.feePayer = this.key.publicKey
-    tx.sign(this.key, ...signers)
-    const wire = tx.serialize().toString('base64')
+    const wire = this.#sign(tx, [this.key, ...signers])
     return String(await this.ask('sendTransaction', wire, { encoding: 'base64', skipPreflight }))
+  }
+
+  /** The signed bytes of a transaction, base64. */
+  #sign(tx: Transaction, signers: readonly Keypair[]): string {
+    if (this.#version === 1) return signVersion1(tx, signers)
+    tx.sign(...signers)
+    return tx.serialize().toString('base64')
   }
 
   /** Sends raw units of USDT to the associated account of an owner; opens it first. */
@@ -109,8 +121,9 @@ export class Payer {
 export async function createPayer(
   simulator: Pick<Simulator, 'rpcUrl'>,
   usdt: bigint,
+  version: PayerVersion = 'legacy',
 ): Promise<Payer> {
-  const payer = new Payer(simulator)
+  const payer = new Payer(simulator, version)
   await payer.ask('requestAirdrop', payer.address, 10_000_000_000)
   if (usdt > 0n) await payer.ask('requestUsdtAirdrop', payer.address, Number(usdt))
   return payer

@@ -12,7 +12,7 @@ import {
 } from '../payments/token-instructions.ts'
 import type { Simulator } from '../simulator.ts'
 import { forwarderProgram } from './forwarder-program.ts'
-import { createPayer, type Payer, rentOf, USDT_PUBKEY } from './payer.ts'
+import { createPayer, type Payer, type PayerVersion, rentOf, USDT_PUBKEY } from './payer.ts'
 
 /** A way in which USDT reaches, or seems to reach, the payment address of credits. */
 export interface PaymentPath {
@@ -36,6 +36,8 @@ export interface PaymentStage {
   readonly ownerKey: Keypair
   /** A program that calls the Token program. */
   readonly forwarder: PublicKey
+  /** The version of the transactions that customers send. */
+  readonly version: PayerVersion
 }
 
 const USDT_PER_CUSTOMER = 1_000_000_000n
@@ -50,7 +52,7 @@ export async function createPaymentStage(simulator: Simulator, seed = 1): Promis
   const bank = await simulator.payments.bank()
   bank.addProgram(forwarder, forwarderProgram())
   const ownerKey = Keypair.fromSeed(derivedSigner(seed, 'payments/credits').secret)
-  return { simulator, owner, account, ownerKey, forwarder }
+  return { simulator, owner, account, ownerKey, forwarder, version: 'legacy' }
 }
 
 /**
@@ -89,7 +91,7 @@ export const PAYMENT_PATHS: readonly PaymentPath[] = [
     return [1_999n, 1_001n]
   }),
   path('two senders in one transaction, each his own', async (stage, customer) => {
-    const other = await createPayer(stage.simulator, USDT_PER_CUSTOMER)
+    const other = await payerOf(stage, USDT_PER_CUSTOMER)
     await customer.send(
       [from(other, stage.account, 7_000_000n), from(customer, stage.account, 5_000_000n)],
       { signers: [other.key] },
@@ -97,14 +99,14 @@ export const PAYMENT_PATHS: readonly PaymentPath[] = [
     return [5_000_000n]
   }),
   path('signed by a delegate: it is his whose account it came from', async (stage, customer) => {
-    const delegate = await createPayer(stage.simulator, 0n)
+    const delegate = await payerOf(stage, 0n)
     const { publicKey } = delegate.key
     await customer.send([approve(customer.usdt, publicKey, customer.key.publicKey, 6_000_000n)])
     await delegate.send([transfer(customer.usdt, stage.account, publicKey, 6_000_000n)])
     return [6_000_000n]
   }),
   path('signed as a delegate of another wallet: nothing', async (stage, customer) => {
-    const other = await createPayer(stage.simulator, USDT_PER_CUSTOMER)
+    const other = await payerOf(stage, USDT_PER_CUSTOMER)
     const { publicKey } = customer.key
     await other.send([approve(other.usdt, publicKey, other.key.publicKey, 6_000_000n)])
     await customer.send([transfer(other.usdt, stage.account, publicKey, 6_000_000n)])
@@ -190,13 +192,13 @@ export const PAYMENT_PATHS: readonly PaymentPath[] = [
     return []
   }),
   path('from another wallet: nothing', async (stage, customer) => {
-    const other = await createPayer(stage.simulator, USDT_PER_CUSTOMER)
+    const other = await payerOf(stage, USDT_PER_CUSTOMER)
     // The customer pays the fee and signs first, but another wallet owns the tokens.
     await customer.send([from(other, stage.account, 9_000_000n)], { signers: [other.key] })
     return []
   }),
-  path('to somebody else: nothing', async ({ simulator }, customer) => {
-    const other = await createPayer(simulator, 1n)
+  path('to somebody else: nothing', async (stage, customer) => {
+    const other = await payerOf(stage, 1n)
     await customer.send([from(customer, other.usdt, 9_000_000n)])
     return []
   }),
@@ -213,8 +215,8 @@ export const PAYMENT_PATHS: readonly PaymentPath[] = [
   {
     title: 'between accounts of the payment address, or from one to itself: nothing',
     async run(stage) {
-      const { simulator, owner, ownerKey, account } = stage
-      const customer = await createPayer(simulator, USDT_PER_CUSTOMER)
+      const { owner, ownerKey, account } = stage
+      const customer = await payerOf(stage, USDT_PER_CUSTOMER)
       const second = await customer.openAccount(owner)
       await customer.send([from(customer, account, 1_000_000n)])
       const move = transfer(account, second, owner, 1_000_000n)
@@ -240,10 +242,15 @@ function path(
   return {
     title,
     async run(stage) {
-      const customer = await createPayer(stage.simulator, USDT_PER_CUSTOMER)
+      const customer = await payerOf(stage, USDT_PER_CUSTOMER)
       return { customer, arrived: await pay(stage, customer) }
     },
   }
+}
+
+/** A customer of the stage, with raw units of USDT. */
+function payerOf({ simulator, version }: PaymentStage, usdt: bigint): Promise<Payer> {
+  return createPayer(simulator, usdt, version)
 }
 
 const TOKEN_2022_PROGRAM = new PublicKey(TOKEN_2022.bytes)

@@ -11,8 +11,11 @@ const SWAPS = [
 ] as const
 
 /**
- * Meteora DLMM, liquidity in price bins.
- * Source: MeteoraAg/dlmm-sdk `idls/dlmm.json` (lb_clmm 0.10; accounts also of 0.12).
+ * Meteora DLMM, liquidity in price bins. Not swaps: positions, fees, limit orders. An order of
+ * `place_limit_order` lies in the reserve of the pair, and `cancel_limit_order` returns what was
+ * filled and what was not. Both are transfers.
+ *
+ * Source: MeteoraAg/dlmm-sdk `idls/dlmm.json` (lb_clmm 0.12) at fb02e51a (2026-07-23).
  */
 export const meteoraDlmm: Program = {
   name: 'meteora_dlmm',

@@ -28,9 +28,8 @@ const routes: EntryPoints = anchorSwaps(
 )
 
 /**
- * OKX DEX routers: the first, its successor, and the one for wallets. Commissions are part of the
- * routes. Not swaps: wrapping and unwrapping, claims, token accounts. The third publishes no
- * instruction names: it uses those of the others, or an instruction that moves two mints is a swap.
+ * OKX DEX routers: the first and its successor. Commissions are part of the routes. Not swaps:
+ * wrapping and unwrapping, claims, token accounts.
  *
  * Source: sevenlabs-hq/carbon `decoders/okx-dex-decoder`, `onchain-labs-dex-v1-decoder` and
  * `onchain-labs-dex-v2-decoder` at 9dc3c3a5 (2026-04-30), generated from IDLs on chain.
@@ -47,11 +46,5 @@ export const okx: readonly Program[] = [
     id: address('proVF4pMXVaYqmy4NjniPh4pqKNfMmsihgd4wdkCX3u'),
     kind: 'router',
     isSwap: routes,
-  },
-  {
-    name: 'okx',
-    id: address('HV1KXxWFaSeriyFvXyx48FqG9BoFbfinB8njCJonqP7K'),
-    kind: 'router',
-    isSwap: (data, accounts) => routes(data, accounts) || 'two_mints',
   },
 ]

@@ -13,10 +13,12 @@ const ROUTE = anchorDiscriminator('swap_router_base_in')
 
 /**
  * Raydium concentrated liquidity. `swap_router_base_in` swaps along several of its own pools. Not
- * swaps: positions, rewards, opening of limit orders.
+ * swaps: positions, rewards, limit orders. An order of `open_limit_order` or `increase_limit_order`
+ * lies in the vault of the pool; what was filled comes with `settle_limit_order` or
+ * `decrease_limit_order`, which the program's keeper may sign. Both are transfers.
  *
- * Source: raydium-io/raydium-clmm `programs/amm/src/lib.rs`; accounts: `instructions/swap.rs`,
- * `swap_v2.rs`, `swap_router_base_in.rs`.
+ * Source: raydium-io/raydium-clmm `programs/amm/src/lib.rs` at 03b44b7f (2026-07-16); accounts:
+ * `instructions/swap.rs`, `swap_v2.rs`, `swap_router_base_in.rs`.
  */
 export const raydiumClmm: Program = {
   name: 'raydium_clmm',

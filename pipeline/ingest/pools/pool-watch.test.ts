@@ -22,7 +22,7 @@ import { createIngestMetrics } from '../telemetry.ts'
 import { readEnvelope } from '../wire/update-envelope.ts'
 import { PoolSnapshots } from './pool-snapshots.ts'
 import type { PoolState } from './pool-state.ts'
-import { createPoolWatch } from './pool-watch.ts'
+import { PoolWatch } from './pool-watch.ts'
 import { createPoolMetrics } from './telemetry.ts'
 
 const START = 405_000_000
@@ -62,13 +62,13 @@ test('states equal those of the simulated market: over RPC, over the stream, aft
     return opened
   }
   const registry = createRegistry()
-  let asked = 0
+  let requests = 0
   const rpc = createRpc({
     url: simulator.rpcUrl,
     metrics: createIngestMetrics(createRegistry()),
-    onRequest: () => asked++,
+    onRequest: () => requests++,
   })
-  const watch = createPoolWatch(
+  const watch = new PoolWatch(
     { endpoint: simulator.endpoint, xToken: null },
     {
       rpc,
@@ -90,14 +90,14 @@ test('states equal those of the simulated market: over RPC, over the stream, aft
   watch.watch(listOf(first))
   await until(() => first.every((coin) => newest(coin) !== undefined))
   for (const coin of first) check(t, coin, newest(coin)!)
-  t.is(asked, 2, 'one call for the pools, one for them and their vaults')
+  t.is(requests, 2, 'one call for the pools, one for them and their vaults')
   const then = new Map(first.map((coin) => [coin, newest(coin)!.slot]))
 
   // From here on all updates come over the stream.
   await until(() => first.every((coin) => newest(coin)!.slot > then.get(coin)!))
   for (const coin of first) check(t, coin, newest(coin)!)
   watch.watch(listOf(first).reverse())
-  t.is(asked, 2)
+  t.is(requests, 2)
 
   const [gone, ...rest] = first
   watch.watch(listOf([...rest, another]))
@@ -108,7 +108,7 @@ test('states equal those of the simulated market: over RPC, over the stream, aft
     return newest(another) !== undefined
   })
   check(t, another, newest(another)!)
-  t.is(asked, 4, 'accounts that stay are not read again')
+  t.is(requests, 4, 'accounts that stay are not read again')
 
   const cut = simulator.slot
   simulator.disconnect()
@@ -155,7 +155,7 @@ test('at most 500 pools are watched, in filters of the size the server accepts, 
   const requests: SubscribeRequest[] = []
   const opened = createBell()
   let stream: UpdateStreamOptions | null = null
-  const watch = createPoolWatch(
+  const watch = new PoolWatch(
     { endpoint: 'http://stream.invalid', xToken: null },
     {
       rpc: {
@@ -291,13 +291,13 @@ function aPool(at: number) {
   ] // the array has four elements
   const data = Buffer.alloc(752)
   data.writeBigUInt64LE(6n)
-  for (const [place, key] of [
+  for (const [offset, key] of [
     [336, first],
     [368, second],
     [400, mint],
     [432, WSOL],
   ] as const)
-    data.set(addressBytes(key), place)
+    data.set(addressBytes(key), offset)
   const accounts = new Map<Address, { owner: string; data: Uint8Array }>([
     [pool, { owner: '675kPX9MHTjS2zt1qfr1NYHuzeLXfQM9H24wFSUt1Mp8', data }],
     [first, aVault(mint, 1000n)],

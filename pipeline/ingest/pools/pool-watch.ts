@@ -16,24 +16,6 @@ import type { PoolState } from './pool-state.ts'
 import { DEFAULT_POOL_WATCH_LIMITS, type PoolWatchLimits } from './pool-watch-limits.ts'
 import type { PoolMetrics } from './telemetry.ts'
 
-/**
- * Follows the accounts of pools over a separate stream. Gives price and liquidity of their tokens.
- */
-export interface PoolWatch {
-  /**
-   * Replaces the watched pools. Only the first 500 pools are watched, and only the first of each
-   * token. Keeps the state of pools that stay. An unchanged set causes no requests. `programId` is
-   * ignored: the owner of the pool's account is used.
-   */
-  watch(
-    pools: readonly { readonly mint: string; readonly pool: string; readonly programId?: string }[],
-  ): void
-  /** The newest state of a token's pool; undefined when there is none, or none that is recent. */
-  newest(mint: string): PoolState | undefined
-  /** Closes the stream and the RPC client. Resolves when everything has ended. */
-  stop(): Promise<void>
-}
-
 /** The server to subscribe to. */
 export interface PoolWatchConfig {
   /** `YELLOWSTONE_ENDPOINT`; only `Subscribe` is called (rule J10). */
@@ -60,16 +42,11 @@ export interface PoolWatchDeps {
  */
 const SLOTS_UNTIL_EFFECTIVE = 2
 
-/** Starts a watch without pools. */
-export function createPoolWatch(
-  config: PoolWatchConfig,
-  deps: PoolWatchDeps,
-  limits: Partial<PoolWatchLimits> = {},
-): PoolWatch {
-  return new Watch(config, deps, { ...DEFAULT_POOL_WATCH_LIMITS, ...limits })
-}
-
-class Watch implements PoolWatch {
+/**
+ * Follows the accounts of pools over a separate stream. Gives price and liquidity of their tokens.
+ * A new watch has no pools.
+ */
+export class PoolWatch {
   readonly #config: PoolWatchConfig
   readonly #deps: PoolWatchDeps
   readonly #limits: PoolWatchLimits
@@ -87,16 +64,23 @@ class Watch implements PoolWatch {
   /** Whether all accounts were up to date at some time during the current stream. */
   #wasUpToDate = false
 
-  constructor(config: PoolWatchConfig, deps: PoolWatchDeps, limits: PoolWatchLimits) {
+  constructor(config: PoolWatchConfig, deps: PoolWatchDeps, limits: Partial<PoolWatchLimits> = {}) {
     this.#config = config
     this.#deps = deps
-    this.#limits = limits
+    this.#limits = { ...DEFAULT_POOL_WATCH_LIMITS, ...limits }
     this.#snapshots = new PoolSnapshots((kind) => deps.metrics.accountsRead.inc({ kind }))
     this.#reader = createPoolAccountReader(deps.rpc, this.#snapshots)
     this.#done = this.#run().catch(deps.onBug)
   }
 
-  watch(pools: Parameters<PoolWatch['watch']>[0]): void {
+  /**
+   * Replaces the watched pools. Only the first 500 pools are watched, and only the first of each
+   * token. Keeps the state of pools that stay. An unchanged set causes no requests. `programId` is
+   * ignored: the owner of the pool's account is used.
+   */
+  watch(
+    pools: readonly { readonly mint: string; readonly pool: string; readonly programId?: string }[],
+  ): void {
     const watched: WatchedPool[] = []
     const mints = new Set<string>()
     for (const entry of pools) {
@@ -112,11 +96,13 @@ class Watch implements PoolWatch {
     this.#poolsChanged.fire()
   }
 
+  /** The newest state of a token's pool; undefined when there is none, or none that is recent. */
   newest(mint: string): PoolState | undefined {
     if (performance.now() - this.#slotAt > this.#limits.staleMs) return undefined
     return this.#snapshots.newest(mint)
   }
 
+  /** Closes the stream and the RPC client. Resolves when everything has ended. */
   async stop(): Promise<void> {
     this.#stopping.abort()
     this.#deps.rpc.close()

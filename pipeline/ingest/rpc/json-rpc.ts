@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import pLimit from 'p-limit'
 import { ServiceError } from '../../domain/service-error.ts'
+import { parseJson } from '../../runtime/parse-json.ts'
 import { pause } from '../../runtime/pause.ts'
 import type { IngestMetrics } from '../telemetry.ts'
 import { createHttpPost } from './http-post.ts'
@@ -60,6 +61,7 @@ export class RpcErrorResponse extends ServiceError {
   readonly rpcCode: number
   constructor(method: string, rpcCode: number, message: string) {
     super('unavailable', `SOLANA_RPC_URL: ${method} answered error ${rpcCode}: ${message}`, {
+      retriable: false,
       context: { method, rpcCode },
     })
     this.rpcCode = rpcCode
@@ -127,7 +129,7 @@ export function createJsonRpc(options: RpcOptions): JsonRpcClient {
 }
 
 function noAnswer(method: string, reason: string): ServiceError {
-  const options = { retriable: true, context: { method } }
+  const options = { context: { method } }
   return new ServiceError('unavailable', `SOLANA_RPC_URL: ${method} failed: ${reason}`, options)
 }
 
@@ -141,12 +143,9 @@ const MAX_RETRY_AFTER_MS = 30_000
 const TRANSIENT_CODES = new Set([-32005, -32603, -32016, 429])
 
 function readResponse(body: string, status: number): RpcOutcome {
-  let response: unknown
-  try {
-    response = JSON.parse(body)
-  } catch {
+  const response = parseJson(body)
+  if (response === undefined)
     return { kind: 'failed', message: `no JSON, HTTP status ${status}`, retryAfterMs: null }
-  }
   if (isRecord(response) && isRecord(response.error)) {
     const code = Number(response.error.code)
     const message = String(response.error.message).slice(0, 200)

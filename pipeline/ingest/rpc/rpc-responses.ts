@@ -135,5 +135,5 @@ const NOT_YET_CODES = new Set([-32004, -32014])
 
 function unexpected(method: string): ServiceError {
   const message = `SOLANA_RPC_URL: ${method} answered in a form that is not Solana's`
-  return new ServiceError('unavailable', message, { retriable: true, context: { method } })
+  return new ServiceError('unavailable', message, { context: { method } })
 }

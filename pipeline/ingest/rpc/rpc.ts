@@ -46,7 +46,7 @@ export function createRpc(
       // A server that responds with Retry-After is reachable.
       if (outcome.kind !== 'failed' || outcome.retryAfterMs !== null) return
       const message = `SOLANA_RPC_URL: the server cannot be reached: ${outcome.message}`
-      throw new ServiceError('unreachable', message, { retriable: true })
+      throw new ServiceError('unreachable', message)
     },
     async getSlot() {
       return readInteger(await call('getSlot', [{ commitment: 'confirmed' }]), 'getSlot')

@@ -2,30 +2,6 @@ import type { Address } from '../../domain/address.ts'
 import type { HistoryPosition, HistoryRange } from '../../domain/history.ts'
 import type { HistoryRpc, SignatureInfo } from './solana-rpc.ts'
 
-/** Reads the transactions of a wallet and its token accounts, from the newest to the oldest. */
-export interface WalletHistory {
-  /**
-   * The next chunk: whole slots, newest slot first, each transaction once, all older than the
-   * previous chunk. Null at the end. A chunk has about `chunk` transactions.
-   */
-  next(): Promise<SignatureInfo[] | null>
-  /**
-   * Adds token accounts that the last chunk names. Returns their transactions in the slots of that
-   * chunk that the chunk lacks. Those may name further accounts: call `follow` again until it
-   * returns nothing.
-   */
-  follow(accounts: readonly Address[]): Promise<SignatureInfo[]>
-  /** The checkpoint after the last chunk; null before the first. */
-  readonly position: HistoryPosition | null
-  /**
-   * Whether the history is known to be read completely. While this is false, `next` may still
-   * return null.
-   */
-  readonly isAtEnd: boolean
-  /** Token accounts whose transactions are read. */
-  readonly accounts: ReadonlySet<Address>
-}
-
 /** Options of `walkHistory`. */
 export interface WalkOptions {
   readonly wallet: Address
@@ -57,7 +33,7 @@ export function walkHistory(
   options: WalkOptions,
   rpc: Pick<HistoryRpc, 'getSignaturesForAddress'>,
 ): WalletHistory {
-  return new Walk(options, rpc)
+  return new WalletHistory(options, rpc)
 }
 
 /**
@@ -79,8 +55,13 @@ interface AddressHistory {
   ended: boolean
 }
 
-class Walk implements WalletHistory {
+/**
+ * Reads the transactions of a wallet and its token accounts, from the newest to the oldest.
+ */
+export class WalletHistory {
+  /** Token accounts whose transactions are read. */
   readonly accounts = new Set<Address>()
+  /** The checkpoint after the last chunk; null before the first. */
   position: HistoryPosition | null
   readonly #options: WalkOptions
   readonly #rpc: Pick<HistoryRpc, 'getSignaturesForAddress'>
@@ -99,10 +80,18 @@ class Walk implements WalletHistory {
     for (const account of options.accounts) this.#add(account)
   }
 
+  /**
+   * Whether the history is known to be read completely. While this is false, `next` may still
+   * return null.
+   */
   get isAtEnd(): boolean {
     return this.#histories.every(({ ended, buffer }) => ended && buffer.length === 0)
   }
 
+  /**
+   * The next chunk: whole slots, newest slot first, each transaction once, all older than the
+   * previous chunk. Null at the end. A chunk has about `chunk` transactions.
+   */
   async next(): Promise<SignatureInfo[] | null> {
     const { chunk = 1000 } = this.#options
     this.#returned.clear()
@@ -130,6 +119,11 @@ class Walk implements WalletHistory {
     }
   }
 
+  /**
+   * Adds token accounts that the last chunk names. Returns their transactions in the slots of that
+   * chunk that the chunk lacks. Those may name further accounts: call `follow` again until it
+   * returns nothing.
+   */
   async follow(accounts: readonly Address[]): Promise<SignatureInfo[]> {
     const added = accounts.flatMap((account) => this.#add(account) ?? [])
     const low = this.position?.slot

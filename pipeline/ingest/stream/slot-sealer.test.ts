@@ -6,7 +6,7 @@ import type {
   SealerEvent,
   SealerOutput,
 } from './sealer-events.ts'
-import { createSlotSealer, type SlotSealer } from './slot-sealer.ts'
+import { SlotSealer } from './slot-sealer.ts'
 
 type Event = SealerEvent<string, string>
 type Output = SealerOutput<string, string>
@@ -57,7 +57,7 @@ test('a slot is sealed when its meta and its confirmed status have come, in eith
     [meta(11, 10), confirmed(11)],
     [confirmed(11), meta(11, 10)],
   ] as const) {
-    const sealer = createSlotSealer<string, string>({ head: 10 })
+    const sealer = new SlotSealer<string, string>({ head: 10 })
     t.deepEqual(feed(sealer, [tx(11, 1), tx(11, 0), tx(11, 1), last[0]]), [])
     t.deepEqual(feed(sealer, [last[1]]), [sealed(11, 10, 2)])
     t.is(sealer.head, 11)
@@ -67,7 +67,7 @@ test('a slot is sealed when its meta and its confirmed status have come, in eith
 })
 
 test('a sealed slot has the account update with the highest write version', (t) => {
-  const sealer = createSlotSealer<string, string>({ head: 10 })
+  const sealer = new SlotSealer<string, string>({ head: 10 })
   const update = (writeVersion: number): Event => ({
     kind: 'account',
     slot: 11,
@@ -80,7 +80,7 @@ test('a sealed slot has the account update with the highest write version', (t) 
 })
 
 test('slots are sealed along parent links; skipped slots, dead slots and forks are left out', (t) => {
-  const sealer = createSlotSealer<string, string>({ head: 10 })
+  const sealer = new SlotSealer<string, string>({ head: 10 })
   const fork = [
     tx(11, 0),
     meta(11, 10),
@@ -98,7 +98,7 @@ test('slots are sealed along parent links; skipped slots, dead slots and forks a
 })
 
 test('a transaction of a sealed slot is emitted as late, once', (t) => {
-  const sealer = createSlotSealer<string, string>({ head: 10 })
+  const sealer = new SlotSealer<string, string>({ head: 10 })
   feed(sealer, [tx(11, 0), meta(11, 10), confirmed(11)])
   t.deepEqual(feed(sealer, [tx(11, 0), tx(11, 1), tx(11, 1), tx(9, 0)]), [
     { kind: 'late', slot: 11, blockTime: timeOf(11), transaction: '11/1', origin: 'stream' },
@@ -107,7 +107,7 @@ test('a transaction of a sealed slot is emitted as late, once', (t) => {
 })
 
 test('a slot missing 10 s after a newer one was confirmed is fetched once, then its missing parents', (t) => {
-  const sealer = createSlotSealer<string, string>({ head: 10 })
+  const sealer = new SlotSealer<string, string>({ head: 10 })
   feed(sealer, [tx(14, 0), meta(14, 13), confirmed(14)], 1000)
   t.deepEqual(feed(sealer, [{ kind: 'tick' }], 10_999), [])
   t.deepEqual(feed(sealer, [{ kind: 'tick' }, { kind: 'tick' }], 11_000), [
@@ -133,7 +133,7 @@ test('a slot missing 10 s after a newer one was confirmed is fetched once, then 
 })
 
 test('a slot that lost only its status is fetched too; a later, different meta does not change it', (t) => {
-  const sealer = createSlotSealer<string, string>({ head: 10 })
+  const sealer = new SlotSealer<string, string>({ head: 10 })
   feed(sealer, [tx(11, 0), meta(11, 10), tx(12, 0), meta(12, 11), confirmed(12)])
   t.deepEqual(feed(sealer, [{ kind: 'tick' }], 10_000), [{ kind: 'fetch', slot: 11 }])
   t.deepEqual(feed(sealer, [{ kind: 'block', ...block(11, 10, 2) }, meta(11, 3)], 10_000), [
@@ -143,7 +143,7 @@ test('a slot that lost only its status is fetched too; a later, different meta d
 })
 
 test('when RPC lacks a parent named by the stream, the child is fetched', (t) => {
-  const sealer = createSlotSealer<string, string>({ head: 10 })
+  const sealer = new SlotSealer<string, string>({ head: 10 })
   feed(sealer, [meta(14, 12), confirmed(14), meta(15, 14), confirmed(15)])
   t.deepEqual(feed(sealer, [{ kind: 'tick' }], 10_000), [{ kind: 'fetch', slot: 12 }])
   t.deepEqual(feed(sealer, [{ kind: 'absent', slot: 12 }], 10_000), [{ kind: 'fetch', slot: 14 }])
@@ -154,7 +154,7 @@ test('when RPC lacks a parent named by the stream, the child is fetched', (t) =>
 })
 
 test('when RPC lacks a parent named by RPC, the chain continues after a gap', (t) => {
-  const sealer = createSlotSealer<string, string>({ head: 10 })
+  const sealer = new SlotSealer<string, string>({ head: 10 })
   feed(sealer, [{ kind: 'cut', replayed: false }, tx(14, 0), confirmed(14)])
   t.deepEqual(feed(sealer, [{ kind: 'block', ...block(14, 13, 1) }]), [{ kind: 'fetch', slot: 13 }])
   t.deepEqual(feed(sealer, [{ kind: 'absent', slot: 13 }]), [
@@ -164,7 +164,7 @@ test('when RPC lacks a parent named by RPC, the chain continues after a gap', (t
 })
 
 test('a fetched block whose parent lies before the head is sealed, so no fork stops the chain forever', (t) => {
-  const sealer = createSlotSealer<string, string>({ head: 10 })
+  const sealer = new SlotSealer<string, string>({ head: 10 })
   feed(sealer, [meta(12, 9), confirmed(12), meta(13, 12), confirmed(13)])
   t.deepEqual(feed(sealer, [{ kind: 'tick' }], 10_000), [{ kind: 'fetch', slot: 12 }])
   t.deepEqual(feed(sealer, [{ kind: 'block', ...block(12, 9) }], 10_000), [
@@ -174,7 +174,7 @@ test('a fetched block whose parent lies before the head is sealed, so no fork st
 })
 
 test('after a cut a slot is sealed only when the replay repeats its meta and status', (t) => {
-  const sealer = createSlotSealer<string, string>({ head: 10 })
+  const sealer = new SlotSealer<string, string>({ head: 10 })
   feed(sealer, [tx(12, 0), meta(12, 11), confirmed(12), tx(11, 0), meta(11, 10), confirmed(13)])
   t.deepEqual(feed(sealer, [{ kind: 'cut', replayed: true }, confirmed(11)]), [])
   t.deepEqual(
@@ -194,7 +194,7 @@ test('after a cut a slot is sealed only when the replay repeats its meta and sta
 })
 
 test('the first slot of a stream without replay and the slots before it are fetched at once', (t) => {
-  const sealer = createSlotSealer<string, string>({ head: 10 })
+  const sealer = new SlotSealer<string, string>({ head: 10 })
   feed(sealer, [{ kind: 'cut', replayed: false }])
   t.deepEqual(feed(sealer, [tx(13, 2), meta(13, 12), confirmed(13), meta(13, 12)]), [
     { kind: 'fetch', slot: 13 },
@@ -209,13 +209,13 @@ test('the first slot of a stream without replay and the slots before it are fetc
 })
 
 test('without a checkpoint the chain starts with the first slot that the stream has whole', (t) => {
-  const sealer = createSlotSealer<string, string>({ head: null })
+  const sealer = new SlotSealer<string, string>({ head: null })
   t.deepEqual(feed(sealer, [tx(20, 5), meta(20, 19), tx(21, 0), meta(21, 20), confirmed(20)]), [])
   t.deepEqual(feed(sealer, [confirmed(21)]), [sealed(21, 20, 1)])
 })
 
 test('after a gap that is too long to fetch, a gap is emitted and live slots follow', (t) => {
-  const sealer = createSlotSealer<string, string>({ head: 10 })
+  const sealer = new SlotSealer<string, string>({ head: 10 })
   feed(sealer, [tx(11, 0), { kind: 'jump' }])
   t.is(sealer.head, null)
   t.deepEqual(
@@ -229,12 +229,12 @@ test('after a gap that is too long to fetch, a gap is emitted and live slots fol
 })
 
 test('rechecked blocks give unknown transactions as late, and as backfill after a restart', (t) => {
-  const ran = createSlotSealer<string, string>({ head: 10 })
+  const ran = new SlotSealer<string, string>({ head: 10 })
   feed(ran, [tx(11, 0), meta(11, 10), confirmed(11)])
   t.deepEqual(feed(ran, [{ kind: 'recheck', ...block(11, 10, 2) }]), [
     { kind: 'late', slot: 11, blockTime: timeOf(11), transaction: '11/1', origin: 'stream' },
   ])
-  const restarted = createSlotSealer<string, string>({ head: 11 })
+  const restarted = new SlotSealer<string, string>({ head: 11 })
   const backfill = (index: number): Output => ({
     kind: 'late',
     slot: 11,
@@ -252,14 +252,14 @@ test('rechecked blocks give unknown transactions as late, and as backfill after 
   t.deepEqual(feed(restarted, [{ kind: 'recheck', ...block(12, 11, 1) }]), [], 'not sealed yet')
 
   const blocks = [8, 9, 11].map((slot): Event => ({ kind: 'recheck', ...block(slot, slot - 1, 1) }))
-  const again = createSlotSealer<string, string>({ head: 11 })
+  const again = new SlotSealer<string, string>({ head: 11 })
   t.is(feed(again, blocks).length, 3)
   t.deepEqual(feed(again, blocks), [])
   t.deepEqual(again.recentSlots(), [8, 9, 11])
 })
 
 test('memory is bounded: passed slots are deleted and only the newest sealed slots are remembered', (t) => {
-  const sealer = createSlotSealer<string, string>({ head: 0, remember: 4 })
+  const sealer = new SlotSealer<string, string>({ head: 0, remember: 4 })
   for (let slot = 1; slot <= 1000; slot++) {
     feed(sealer, [tx(slot, 0), tx(slot + 2, 9), meta(slot, slot - 1), confirmed(slot)])
   }
@@ -372,7 +372,7 @@ test('any order and repetition of events of one chain gives the same sealed slot
     fc.property(
       chains.chain((chain) => fc.tuple(fc.constant(chain), orders(chain))),
       ([chain, events]) => {
-        const sealer = createSlotSealer<string, string>({ head: chain.head })
+        const sealer = new SlotSealer<string, string>({ head: chain.head })
         t.deepEqual(feed(sealer, events), truth(chain))
         const newest = chain.blocks.at(-1)?.slot ?? 0
         t.true([...chain.forks].every(({ slot }) => slot < newest))
@@ -400,7 +400,7 @@ test('with lost and late events and cuts, each slot and transaction of the chain
         )
       }),
       ([chain, events, cuts]) => {
-        const sealer = createSlotSealer<string, string>({ head: chain.head })
+        const sealer = new SlotSealer<string, string>({ head: chain.head })
         const mixed: Event[] = [...events]
         for (const { at, replayed } of cuts) {
           mixed.splice(Math.min(at, mixed.length), 0, { kind: 'cut', replayed })

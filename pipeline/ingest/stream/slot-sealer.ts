@@ -3,27 +3,7 @@ import { createLateTransactions, type LateTransactions } from './late-transactio
 import { OpenSlots } from './open-slots.ts'
 import type { DropCounts, FetchedBlock, SealerEvent, SealerOutput } from './sealer-events.ts'
 
-/**
- * Turns the events of a stream into sealed slots in the order of the chain (rule K2). A
- * slot is sealed once it has its block meta and its `confirmed` status, and its parent is sealed.
- *
- * It is a pure state machine: it opens nothing and reads no clock. The same events with the same
- * times give the same outputs.
- */
-export interface SlotSealer<T, A> {
-  /** Applies one event at `nowMs` (any monotonic milliseconds). Returns its outputs in order. */
-  apply(event: SealerEvent<T, A>, nowMs: number): readonly SealerOutput<T, A>[]
-  /** The last sealed slot. Null if there was no checkpoint and no slot is complete yet. */
-  readonly head: number | null
-  /** Number of slots, transactions and bytes that wait to be sealed. */
-  readonly pending: OpenSlots<T, A>['size']
-  /** Number of transactions dropped so far, by reason. */
-  readonly dropped: Readonly<DropCounts>
-  /** Sealed slots whose late transactions are recognised, newest last. */
-  recentSlots(): readonly number[]
-}
-
-/** Options of `createSlotSealer`. */
+/** Options of `SlotSealer`. */
 export interface SlotSealerOptions {
   /**
    * The checkpoint: the last sealed slot. Null starts with the first slot that the stream has
@@ -39,12 +19,15 @@ export interface SlotSealerOptions {
   readonly remember?: number
 }
 
-/** A sealer that continues after `options.head`. */
-export function createSlotSealer<T, A>(options: SlotSealerOptions): SlotSealer<T, A> {
-  return new Sealer(options)
-}
-
-class Sealer<T, A> implements SlotSealer<T, A> {
+/**
+ * Turns the events of a stream into sealed slots in the order of the chain (rule K2). A
+ * slot is sealed once it has its block meta and its `confirmed` status, and its parent is sealed.
+ *
+ * It is a pure state machine: it opens nothing and reads no clock. The same events with the same
+ * times give the same outputs. It continues after `options.head`.
+ */
+export class SlotSealer<T, A> {
+  /** Number of transactions dropped so far, by reason. */
   readonly dropped: DropCounts = { duplicate: 0, passed_over: 0, too_old: 0 }
   #head: number | null
   readonly #patienceMs: number
@@ -67,18 +50,22 @@ class Sealer<T, A> implements SlotSealer<T, A> {
     this.#late = createLateTransactions(remember, this.dropped)
   }
 
+  /** The last sealed slot. Null if there was no checkpoint and no slot is complete yet. */
   get head(): number | null {
     return this.#head
   }
 
+  /** Number of slots, transactions and bytes that wait to be sealed. */
   get pending(): OpenSlots<T, A>['size'] {
     return this.#open.size
   }
 
+  /** Sealed slots whose late transactions are recognised, newest last. */
   recentSlots(): readonly number[] {
     return this.#late.slots()
   }
 
+  /** Applies one event at `nowMs` (any monotonic milliseconds). Returns its outputs in order. */
   apply(event: SealerEvent<T, A>, nowMs: number): readonly SealerOutput<T, A>[] {
     switch (event.kind) {
       case 'transaction': {

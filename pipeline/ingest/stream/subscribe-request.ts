@@ -36,18 +36,14 @@ export function subscribeRequest(subscription: ChainSubscription): SubscribeRequ
   const { wallets, accounts, fromSlot, payments = [], addressesPerFilter } = subscription
   const addresses = Array.from({ length: wallets.size }, (_, at) => wallets.addressOf(at + 1))
   return {
+    ...NO_FILTERS,
     transactions: {
-      ...filtersOf('wallets', addresses, addressesPerFilter ?? wallets.size),
-      ...filtersOf('payments', payments, addressesPerFilter ?? payments.length),
+      ...filtersOf('wallets', addresses, addressesPerFilter ?? wallets.size, transactionFilter),
+      ...filtersOf('payments', payments, addressesPerFilter ?? payments.length, transactionFilter),
     },
-    accounts:
-      accounts.length === 0 ? {} : { accounts: { account: [...accounts], owner: [], filters: [] } },
+    accounts: accounts.length === 0 ? {} : { accounts: accountFilter(accounts) },
     blocksMeta: { metas: {} },
-    slots: { slots: { filterByCommitment: true } },
-    transactionsStatus: {},
-    blocks: {},
-    entry: {},
-    accountsDataSlice: [],
+    slots: EVERY_SLOT,
     commitment: CONFIRMED,
     ...(fromSlot === null ? {} : { fromSlot: String(fromSlot) }),
   }
@@ -58,61 +54,61 @@ export function accountsRequest(
   accounts: readonly Address[],
   addressesPerFilter = accounts.length,
 ): SubscribeRequest {
-  const filters: SubscribeRequest['accounts'] = {}
-  for (let at = 0; at < accounts.length; at += addressesPerFilter)
-    filters[`accounts-${at / addressesPerFilter + 1}`] = {
-      account: accounts.slice(at, at + addressesPerFilter),
-      owner: [],
-      filters: [],
-    }
   return {
-    accounts: filters,
-    slots: { slots: { filterByCommitment: true } },
-    transactions: {},
-    blocksMeta: {},
-    transactionsStatus: {},
-    blocks: {},
-    entry: {},
-    accountsDataSlice: [],
+    ...NO_FILTERS,
+    accounts: filtersOf('accounts', accounts, addressesPerFilter, accountFilter),
+    slots: EVERY_SLOT,
     commitment: CONFIRMED,
   }
 }
 
 /**
- * Filters for transactions that name one of the addresses or change a token balance that it owns.
- * Without addresses there is no filter, because an empty one matches every transaction.
+ * Splits addresses into filters of `perFilter`. Without addresses there is no filter, because an
+ * empty one matches everything.
  */
-function filtersOf(
+function filtersOf<F>(
   name: string,
   addresses: readonly Address[],
   perFilter: number,
-): SubscribeRequest['transactions'] {
-  const filters: SubscribeRequest['transactions'] = {}
-  for (let at = 0; at < addresses.length; at += perFilter) {
-    filters[`${name}-${at / perFilter + 1}`] = {
-      accountInclude: addresses.slice(at, at + perFilter),
-      accountExclude: [],
-      accountRequired: [],
-      tokenAccounts: BALANCE_CHANGED,
-    }
-  }
+  filterOf: (addresses: readonly Address[]) => F,
+): Record<string, F> {
+  const filters: Record<string, F> = {}
+  for (let at = 0; at < addresses.length; at += perFilter)
+    filters[`${name}-${at / perFilter + 1}`] = filterOf(addresses.slice(at, at + perFilter))
   return filters
+}
+
+/** A filter for transactions that name an address or change a token balance that it owns. */
+function transactionFilter(addresses: readonly Address[]) {
+  return {
+    accountInclude: [...addresses],
+    accountExclude: [],
+    accountRequired: [],
+    tokenAccounts: BALANCE_CHANGED,
+  }
+}
+
+/** A filter for updates of the accounts. */
+function accountFilter(accounts: readonly Address[]) {
+  return { account: [...accounts], owner: [], filters: [] }
 }
 
 /** A ping. It does not change the filters. Servers close streams of clients that send nothing. */
 export function pingRequest(id: number): SubscribeRequest {
-  return {
-    transactions: {},
-    accounts: {},
-    blocksMeta: {},
-    slots: {},
-    transactionsStatus: {},
-    blocks: {},
-    entry: {},
-    accountsDataSlice: [],
-    ping: { id },
-  }
+  return { ...NO_FILTERS, ping: { id } }
 }
+
+const NO_FILTERS: SubscribeRequest = {
+  transactions: {},
+  accounts: {},
+  blocksMeta: {},
+  slots: {},
+  transactionsStatus: {},
+  blocks: {},
+  entry: {},
+  accountsDataSlice: [],
+}
+const EVERY_SLOT: SubscribeRequest['slots'] = { slots: { filterByCommitment: true } }
 
 /** `CommitmentLevel.CONFIRMED`. A number, so that this file imports no client. */
 const CONFIRMED = 1

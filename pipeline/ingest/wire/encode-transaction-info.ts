@@ -8,9 +8,9 @@ import { ProtoWriter } from './proto-writer.ts'
  * `SubscribeUpdateTransactionInfo` of `geyser.proto`, without its slot.
  *
  * All fields that the decoder reads come from `tx`. `json`, the RPC result that `tx` was read from,
- * adds the other fields: blockhash, lookups, all signatures, return data, compute units, token
- * programs. RPC does not return the bytes of an error, so the error of a failed transaction is
- * empty.
+ * adds the other fields: blockhash, lookups, the config of version 1, all signatures, return data,
+ * compute units, token programs. RPC does not return the bytes of an error, so the error of a
+ * failed transaction is empty.
  */
 export function encodeTransactionInfo(
   tx: Omit<Transaction, 'encoded'>,
@@ -76,6 +76,15 @@ function writeMessage(
       writeBytes(2, Uint8Array.from(itemsOf(fieldOf(lookup, 'writableIndexes')), count))
       writeBytes(3, Uint8Array.from(itemsOf(fieldOf(lookup, 'readonlyIndexes')), count))
     })
+  if (version === 1) out.message(7, () => writeConfig(fieldOf(message, 'transactionConfig')))
+}
+
+/** `TransactionConfig`. Its presence alone tells version 1 from version 0. */
+function writeConfig(config: unknown): void {
+  writeIfCount(1, fieldOf(config, 'priorityFee'))
+  writeIfCount(2, fieldOf(config, 'computeUnitLimit'))
+  writeIfCount(3, fieldOf(config, 'loadedAccountsDataSizeLimit'))
+  writeIfCount(4, fieldOf(config, 'heapSize'))
 }
 
 /** `TransactionStatusMeta`. */

@@ -18,7 +18,7 @@ import {
   record,
   u64Of,
 } from './rpc-values.ts'
-import { readWireTransaction } from './wire-transaction.ts'
+import { readWireTransaction, type WireTransaction } from './wire-transaction.ts'
 
 /** Slot and block index of a transaction whose JSON lacks them, as in the entries of `getBlock`. */
 export interface RpcPlace {
@@ -41,11 +41,12 @@ export function normalizeRpc(json: unknown, place: RpcPlace = {}): Transaction |
   const index = place.index ?? root?.transactionIndex ?? 0
   let signature: Uint8Array | null = null
   try {
-    const signed = readSigned(root?.transaction)
+    const inJson = { ...root, ...readBytes(root?.transaction) }
+    const signed = readSigned(inJson.transaction)
     signature = signed.signature
     if (!isCount(slot) || !isCount(index)) throw new MalformedError('bad_place')
     const transaction = readOutcome(signed, root?.meta, slot, index)
-    return { encoded: () => encodeTransactionInfo(transaction, json), ...transaction }
+    return { encoded: () => encodeTransactionInfo(transaction, inJson), ...transaction }
   } catch (error) {
     if (!(error instanceof MalformedError)) throw error
     return {
@@ -69,8 +70,6 @@ interface Signed {
 }
 
 function readSigned(transaction: unknown): Signed {
-  if (typeof transaction === 'string') return readBytes(transaction, 'base58')
-  if (Array.isArray(transaction)) return readBytes(transaction[0], transaction[1])
   const signed = record(transaction)
   const message = record(signed?.message)
   if (signed === undefined || message === undefined) throw new MalformedError('not_a_transaction')
@@ -93,14 +92,17 @@ function readSigned(transaction: unknown): Signed {
   }
 }
 
-function readBytes(text: unknown, encoding: unknown): Signed {
+/** A transaction given as bytes, in encoding `json`; null for one that is in JSON already. */
+function readBytes(transaction: unknown): WireTransaction | null {
+  if (typeof transaction === 'string') return readBytes([transaction, 'base58'])
+  if (!Array.isArray(transaction)) return null
+  const [text, encoding]: readonly unknown[] = transaction
   if (typeof text !== 'string') throw new MalformedError('unknown_encoding')
   if (encoding !== 'base64' && encoding !== 'base58') throw new MalformedError('unknown_encoding')
-  const bytes =
-    encoding === 'base58' ? decodeBase58(text) : new Uint8Array(Buffer.from(text, 'base64'))
+  const bytes = encoding === 'base58' ? decodeBase58(text) : Buffer.from(text, 'base64')
   const wire = bytes === null ? null : readWireTransaction(bytes)
   if (wire === null) throw new MalformedError('not_a_transaction')
-  return { ...wire, allKeys: false }
+  return wire
 }
 
 function readOutcome(

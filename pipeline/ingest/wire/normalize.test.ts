@@ -61,6 +61,8 @@ onCorpus('what is kept of an RPC answer is what the stream would have brought (r
     t.true(isDeepStrictEqual(info.transaction, update.transaction), tx.slot.toString())
     // The bytes equal those of the generated code.
     t.is(Buffer.compare(SubscribeUpdateTransactionInfo.encode(info).finish(), tx.encoded()), 0)
+    const fromBytes = aTransaction(normalizeRpc(toBase64Json(json), tx))
+    t.is(Buffer.compare(fromBytes.encoded(), tx.encoded()), 0)
   }
 })
 

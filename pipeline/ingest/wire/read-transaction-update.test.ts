@@ -21,6 +21,7 @@ const encode = (update: object) =>
   SubscribeUpdate.encode(SubscribeUpdate.fromPartial(update as never)).finish()
 
 const u64 = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }).map(String)
+const u32 = fc.integer({ min: 0, max: 0xffff_ffff })
 const key = fc.uint8Array({ minLength: 32, maxLength: 32 })
 const instruction = fc.record({
   programIdIndex: fc.integer({ min: 0, max: 1 }),
@@ -56,6 +57,13 @@ const update = fc.record({
           recentBlockhash: key,
           instructions: fc.array(instruction, { maxLength: 3 }),
           versioned: fc.boolean(),
+          config: fc.option(
+            fc.record(
+              { priorityFee: u64, computeUnitLimit: u32, heapSize: u32 },
+              { requiredKeys: [] },
+            ),
+            { nil: undefined },
+          ),
         }),
       }),
       meta: fc.record({

@@ -43,23 +43,52 @@ export function readDecodedRows(
   )
 }
 
+/** A program that no decoder knows, with its swaps and undecoded transactions. */
+export interface UnknownProgram {
+  readonly programId: string
+  readonly swaps: number
+  /** Sum of the values of the swaps; those without a value count as 0. */
+  readonly lamports: bigint
+  /** Number of its undecoded transactions, counted once per wallet. */
+  readonly undecoded: number
+  /** Signature of the newest of both. */
+  readonly sampleSignature: string
+}
+
 /**
- * Returns the programs behind swaps that only balance changes show and behind undecoded
- * transactions, with the signature of the newest: the most recently seen first.
+ * Returns the outermost programs of swaps without a name and of undecoded transactions: most SOL
+ * first, then most swaps, then the most recently seen. At most 10,000.
  */
-export function readUnknownPrograms(store: Store): Promise<Row[]> {
-  return store.query<Row>(UNKNOWN_PROGRAMS)
+export async function readUnknownPrograms(store: Store): Promise<UnknownProgram[]> {
+  const rows = await store.query<{
+    program_id: string
+    swaps: number
+    lamports: string
+    undecoded: number
+    sample_signature: string
+  }>(UNKNOWN_PROGRAMS)
+  return rows.map((row) => ({
+    programId: row.program_id,
+    swaps: row.swaps,
+    lamports: BigInt(row.lamports),
+    undecoded: row.undecoded,
+    sampleSignature: row.sample_signature,
+  }))
 }
 
 const UNKNOWN_PROGRAMS = `
-  SELECT program_id, toUInt32(count()) AS events, argMax(signature, slot) AS sample_signature
+  SELECT program_id, toUInt32(sum(swap)) AS swaps, toString(sum(value)) AS lamports,
+    toUInt32(countIf(swap = 0)) AS undecoded, argMax(signature, slot) AS sample_signature
   FROM (
-    SELECT program_id, signature, slot FROM swaps FINAL WHERE confidence = 'delta_only'
+    SELECT toString(program_id) AS program_id, signature, slot, 1 AS swap,
+      toUInt256(ifNull(value_lamports, 0)) AS value
+    FROM swaps FINAL WHERE confidence = 'delta_only' AND program = 'unknown'
     UNION ALL
-    SELECT assumeNotNull(program_id), signature, slot FROM undecoded FINAL WHERE program_id IS NOT NULL
+    SELECT assumeNotNull(program_id), signature, slot, 0, toUInt256(0)
+    FROM undecoded FINAL WHERE program_id IS NOT NULL
   )
   GROUP BY program_id
-  ORDER BY max(slot) DESC, program_id
+  ORDER BY sum(value) DESC, swaps DESC, max(slot) DESC, program_id
   LIMIT 10000`
 
 /** Subquery: places of a wallet's transactions that could not be decoded. */

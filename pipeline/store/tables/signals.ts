@@ -15,6 +15,8 @@ export interface StoredSignal {
   readonly conviction: number
   readonly wallets: readonly number[]
   readonly trigger_mcap: number | null
+  /** `trigger_mcap` as a fraction (`parseFraction`); '' if unknown, and in rows of old versions. */
+  readonly exact_trigger_mcap: string
   readonly held_lamports: string
   readonly buy_lamports: string
   readonly sell_lamports: string
@@ -28,7 +30,7 @@ export interface StoredSignal {
 }
 
 const COLUMNS =
-  'fired_at, strategy, mint, id, symbol, name, conviction, wallets, trigger_mcap, held_lamports, buy_lamports, sell_lamports, reasons'
+  'fired_at, strategy, mint, id, symbol, name, conviction, wallets, trigger_mcap, exact_trigger_mcap, held_lamports, buy_lamports, sell_lamports, reasons'
 
 /**
  * Returns the newest signals up to tick `at`, newest first; within a tick by mint and strategy

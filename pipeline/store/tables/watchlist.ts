@@ -21,12 +21,14 @@ export interface WatchlistRow {
   readonly pct_held: number
   readonly avg_entry_mcap: number | null
   readonly current_mcap: number | null
+  /** `current_mcap` as a fraction (`parseFraction`); '' if unknown, and in rows of old versions. */
+  readonly exact_mcap: string
   readonly multiple: number | null
   readonly band_min: number | null
   readonly band_max: number | null
   readonly buy_lamports: string
   readonly sell_lamports: string
-  readonly mcap_change_pct: number
+  readonly mcap_change_pct: number | null
   readonly mcap_trend: Trend
   readonly holders_change_pct: number
   readonly holders_trend: Trend
@@ -74,7 +76,10 @@ export async function readWatchlistChanges(store: Store, afterAt: number, throug
 }
 
 /** A token's figures when it left the list. */
-export type LeftToken = Pick<WatchlistRow, 'mint' | 'symbol' | 'name' | 'current_mcap'>
+export type LeftToken = Pick<
+  WatchlistRow,
+  'mint' | 'symbol' | 'name' | 'current_mcap' | 'exact_mcap'
+>
 
 /** Returns tokens as of when they last left the list between two ticks, by mint. */
 export async function readLeftTokens(
@@ -85,7 +90,7 @@ export async function readLeftTokens(
 ): Promise<ReadonlyMap<string, LeftToken>> {
   if (mints.length === 0) return new Map()
   const rows = await store.query<LeftToken>(
-    `SELECT mint, symbol, name, current_mcap FROM watchlist
+    `SELECT mint, symbol, name, current_mcap, exact_mcap FROM watchlist
      WHERE event = 'left' AND at > {afterAt:UInt32} AND at <= {throughAt:UInt32} AND mint IN {mints:Array(String)}
      ORDER BY at DESC LIMIT 1 BY mint`,
     { mints, afterAt, throughAt },
@@ -102,6 +107,6 @@ const MOST_ROWS = 1_000_000
 const LOOK_BACK_SECONDS = 86_400 + 600
 
 const COLUMNS = `at, mint, entry, event, symbol, name, first_trade_at, discovered_at, oldest_hold_at, last_trade_at, wallets, conviction,
-  held_lamports, pct_held, avg_entry_mcap, current_mcap, multiple, band_min, band_max, buy_lamports, sell_lamports,
-  mcap_change_pct, mcap_trend, holders_change_pct, holders_trend, volume1h, volume1h_change_pct, volume1h_trend,
+  held_lamports, pct_held, avg_entry_mcap, current_mcap, exact_mcap, multiple, band_min, band_max, buy_lamports, sell_lamports,
+  if(is_mcap_change_known, watchlist.mcap_change_pct, NULL) AS mcap_change_pct, mcap_trend, holders_change_pct, holders_trend, volume1h, volume1h_change_pct, volume1h_trend,
   liquidity, liquidity_change_pct, liquidity_trend, state, near_evict, reasons`

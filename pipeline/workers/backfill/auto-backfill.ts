@@ -9,33 +9,6 @@ import { readTrackedWallets } from '../../store/tables/tracked-wallets.ts'
 import type { Backfills } from './backfills.ts'
 import { mapConcurrently } from './map-concurrently.ts'
 
-/** Backfills that start automatically: for gaps in ingest, and for added wallets. Crash safe. */
-export interface AutoBackfill {
-  /**
-   * Stores a backfill job of the slots for every wallet. Later slots must not be appended before it
-   * resolves.
-   */
-  onGap(gap: { readonly fromSlot: number; readonly toSlot: number }): Promise<void>
-  /**
-   * Stores a backfill job of the whole history for each of these wallets. Call it before they are
-   * tracked. The jobs start with `follow`, or at the next start of the process.
-   */
-  onAdded(wallets: readonly number[]): Promise<void>
-  /**
-   * Call it once the log has slot `newest`. It starts the open backfills, and the coverage of
-   * wallets that have none begins at `newest`. Wallets added before the process started are
-   * subscribed from its first slot.
-   */
-  begin(newest: { readonly slot: number; readonly blockTime: number }): Promise<void>
-  /**
-   * Starts the backfills of wallets that joined a running subscription, 32 slots after the slot
-   * that `newest` returns now. By then the server has applied the changed subscription.
-   */
-  follow(newest: () => { readonly slot: number } | null): Promise<void>
-  /** Stops running backfills. They resume at the next start. */
-  close(): Promise<void>
-}
-
 /** Dependencies of automatic backfills. */
 export interface AutoBackfillDeps {
   readonly store: Store
@@ -52,20 +25,8 @@ const RETRY_MS = 30_000
 const JOIN_SLOTS = 32
 const JOIN_POLL_MS = 100
 
-/** Creates automatic backfills; they start with `begin`. */
-export function createAutoBackfill(deps: AutoBackfillDeps): AutoBackfill {
-  const starter = new BackfillStarter(deps)
-  // Callers pass these on as callbacks, so they must not need `this`.
-  return {
-    onGap: (gap) => starter.onGap(gap),
-    onAdded: (wallets) => starter.onAdded(wallets),
-    begin: (newest) => starter.begin(newest),
-    follow: (newest) => starter.follow(newest),
-    close: () => starter.close(),
-  }
-}
-
-class BackfillStarter {
+/** Backfills that start automatically: for gaps in ingest, and for added wallets. Crash safe. */
+export class AutoBackfill {
   readonly #deps: AutoBackfillDeps
   readonly #stopping = new AbortController()
   /** Added wallets that the stream may not be subscribed to yet. */
@@ -81,7 +42,14 @@ class BackfillStarter {
     setMaxListeners(0, this.#stopping.signal)
   }
 
-  async onGap(gap: { readonly fromSlot: number; readonly toSlot: number }): Promise<void> {
+  /**
+   * Stores a backfill job of the slots for every wallet. Later slots must not be appended before it
+   * resolves.
+   */
+  readonly onGap = async (gap: {
+    readonly fromSlot: number
+    readonly toSlot: number
+  }): Promise<void> => {
     const now = Date.now()
     const range = { fromSlot: gap.fromSlot, toSlot: gap.toSlot }
     const wallets = await this.#allWallets()
@@ -89,7 +57,11 @@ class BackfillStarter {
     this.#start()
   }
 
-  async onAdded(wallets: readonly number[]): Promise<void> {
+  /**
+   * Stores a backfill job of the whole history for each of these wallets. Call it before they are
+   * tracked. The jobs start with `follow`, or at the next start of the process.
+   */
+  readonly onAdded = async (wallets: readonly number[]): Promise<void> => {
     const range = { fromSlot: null, toSlot: null }
     if (this.#hasBegun) for (const wallet of wallets) this.#joining.add(wallet)
     await this.#deps.backfills.jobs.save(
@@ -97,6 +69,11 @@ class BackfillStarter {
     )
   }
 
+  /**
+   * Call it once the log has slot `newest`. It starts the open backfills, and the coverage of
+   * wallets that have none begins at `newest`. Wallets added before the process started are
+   * subscribed from its first slot.
+   */
   async begin(newest: { readonly slot: number; readonly blockTime: number }): Promise<void> {
     const { jobs, coverage, untilDurable } = this.#deps.backfills
     try {
@@ -114,6 +91,10 @@ class BackfillStarter {
     this.#start()
   }
 
+  /**
+   * Starts the backfills of wallets that joined a running subscription, 32 slots after the slot
+   * that `newest` returns now. By then the server has applied the changed subscription.
+   */
   async follow(newest: () => { readonly slot: number } | null): Promise<void> {
     const joined = [...this.#joining]
     const from = newest()?.slot ?? 0
@@ -125,6 +106,7 @@ class BackfillStarter {
     this.#start()
   }
 
+  /** Stops running backfills. They resume at the next start. */
   async close(): Promise<void> {
     clearTimeout(this.#retry)
     this.#stopping.abort()

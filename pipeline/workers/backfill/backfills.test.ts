@@ -21,7 +21,7 @@ import { openTestStore, type TestStore } from '../../testing/test-store.ts'
 import { startFold } from '../fold/fold.ts'
 import { startIngest } from '../ingest/ingest.ts'
 import { trackWallets } from '../ingest/track-wallets.ts'
-import { createAutoBackfill } from './auto-backfill.ts'
+import { AutoBackfill } from './auto-backfill.ts'
 import { createBackfills } from './backfills.ts'
 
 /*
@@ -126,7 +126,7 @@ async function startPipeline(
       ...(onRequest && { onRequest }),
     })
   const own = backfills()
-  const auto = createAutoBackfill({
+  const auto = new AutoBackfill({
     store,
     logger,
     backfills: own,

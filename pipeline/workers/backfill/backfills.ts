@@ -1,3 +1,4 @@
+import { type ProgramRegistry, REGISTRY } from '../../decode/registry.ts'
 import type { Address } from '../../domain/address.ts'
 import type { HistoryRange } from '../../domain/history.ts'
 import { ServiceError } from '../../domain/service-error.ts'
@@ -34,6 +35,8 @@ export interface BackfillsOptions {
   readonly hasFold?: boolean
   /** `SOLANA_RPC_URL`. */
   readonly rpcUrl: string
+  /** Programs and labels for the decoder; by default those that ship. */
+  readonly programs?: ProgramRegistry
   readonly priceMaxAgeSeconds: number
   readonly metrics: IngestMetrics
   readonly logger: Logger
@@ -111,20 +114,18 @@ export function createBackfills(options: BackfillsOptions): Backfills {
   })
   const slotTimes = createSlotTimes(rpc)
   const deps: BackfillJobDeps = {
+    ...options,
     store,
-    log: options.log,
     rpc,
     jobs: createBackfillJobs(store),
     coverage: createWalletCoverage(store),
     slotTimes,
     hasFold: options.hasFold ?? true,
-    metrics: options.metrics,
-    logger: options.logger,
     untilDurable: (stop) =>
       options.logIsDurable ? Promise.resolve() : options.log.settled('fold', stop),
     places: createTransactionIndexes(rpc),
     decimals: createMintDecimals(rpc),
-    priceMaxAgeSeconds: options.priceMaxAgeSeconds,
+    programs: options.programs ?? REGISTRY,
   }
   return {
     async run(wallets, range, stop, onProgress = () => {}) {

@@ -1,8 +1,10 @@
 import { createDecoder, type Decoder } from '../../decode/decoder.ts'
+import type { ProgramRegistry } from '../../decode/registry.ts'
 import { type Address, addressFromBytes } from '../../domain/address.ts'
 import type { WalletRecord } from '../../domain/slot.ts'
 import type { Transaction } from '../../domain/transaction.ts'
 import { createWallets } from '../../domain/wallets.ts'
+import { isRecord } from '../../ingest/rpc/json-rpc.ts'
 import type { MintDecimals } from '../../ingest/rpc/mint-decimals.ts'
 import { pauseUnlessStopped, StoppedError } from '../../ingest/rpc/retry-until-stopped.ts'
 import type { HistoryRpc, SignatureInfo } from '../../ingest/rpc/solana-rpc.ts'
@@ -17,6 +19,8 @@ export interface FetchDeps {
   readonly rpc: Pick<HistoryRpc, 'getTransaction'>
   readonly places: TransactionIndexes
   readonly decimals: MintDecimals
+  /** Programs and labels for the decoder. */
+  readonly programs: ProgramRegistry
   readonly metrics: IngestMetrics
   readonly logger: Logger
 }
@@ -43,15 +47,19 @@ const MISSING_TRIES = 3
 const MISSING_PAUSE_MS = 500
 
 /** Creates a decoder for one wallet under its number. Other wallets have separate backfills. */
-export function createWalletDecoder(wallet: number, address: Address): WalletDecoder {
+export function createWalletDecoder(
+  wallet: number,
+  address: Address,
+  programs: ProgramRegistry,
+): WalletDecoder {
   const alone = createWallets([address])
-  const decoder = createDecoder({
+  const numbered = {
     size: wallet,
     numberOf: (text: string) => (alone.numberOf(text) === undefined ? undefined : wallet),
     numberOfKey: (key: Uint8Array) => (alone.numberOfKey(key) === undefined ? undefined : wallet),
     addressOf: () => address,
-  })
-  return { wallet, address, decoder }
+  }
+  return { wallet, address, decoder: createDecoder(numbered, programs) }
 }
 
 /**
@@ -125,8 +133,4 @@ function ownAccounts(tx: Transaction, owner: Address): Address[] {
     const key = tx.accountKeys[index]
     return key === undefined ? [] : [addressFromBytes(key)]
   })
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null
 }

@@ -99,7 +99,7 @@ export class PageFetcher {
     deps: PageFetcherDeps,
   ) {
     this.job = options.job
-    this.#decoder = createWalletDecoder(options.job.wallet, options.address)
+    this.#decoder = createWalletDecoder(options.job.wallet, options.address, deps.programs)
     this.#coveredFrom = options.coveredFrom
     this.#history = history
     this.#accounts = accounts

@@ -51,9 +51,7 @@ export function createSlotTimes(
         const slot = await rpc.getSlot()
         if (slot >= least) return slot
         if (tries === BEHIND_TRIES)
-          throw new ServiceError('unavailable', 'SOLANA_RPC_URL: the server is behind the stream', {
-            retriable: true,
-          })
+          throw new ServiceError('unavailable', 'SOLANA_RPC_URL: the server is behind the stream')
         await delay(BEHIND_PAUSE_MS)
       }
     },

@@ -107,9 +107,7 @@ export class DepositFinder {
     const { signature, slot, blockTime } = info
     const json = await this.#deps.rpc.getTransaction(signature)
     if (json === null)
-      throw new ServiceError('unavailable', 'SOLANA_RPC_URL: a listed transaction is not there', {
-        retriable: true,
-      })
+      throw new ServiceError('unavailable', 'SOLANA_RPC_URL: a listed transaction is not there')
     const transaction = normalizeRpc(json, { slot })
     const isRead = transaction.kind === 'transaction'
     if (isRead) this.#onTransaction(transaction)

@@ -95,7 +95,6 @@ async function requireReach(
   throw new ServiceError(
     'unavailable',
     'SOLANA_RPC_URL: the server does not list the whole history of a payment account',
-    { retriable: true },
   )
 }
 

@@ -14,25 +14,6 @@ import { accountsPaid, depositRows } from './deposit-rows.ts'
 import type { OncePerKey } from './once-per-key.ts'
 import { StreamedDeposits } from './streamed-deposits.ts'
 
-/** Payments to the service, kept in table `deposits` (rule E5). */
-export interface DepositIndex {
-  /** Stores what a confirmed transaction paid, soon. `catchUp` finds what is lost on the way. */
-  note(transaction: Transaction, blockTime: number): void
-  /**
-   * Resolves when every deposit that was finalized at the time of the call is stored as finalized.
-   * Returns a number that changes whenever there may be new deposits, whichever process stored
-   * them. Callers that wait for the same run share it. A run reads at most 50 accounts that are not
-   * associated token accounts; the rest are left to later runs. Rejects with a retriable
-   * `unavailable` when RPC or the store does not answer; deposits found until then stay.
-   */
-  catchUp(): Promise<number>
-  /** Returns the payment addresses and their known token accounts, at most 100, to subscribe to. */
-  accounts(): readonly Address[]
-  /** Starts catching up at intervals, so that a check has little left to do. */
-  start(): void
-  close(): Promise<void>
-}
-
 /** Dependencies of the index. */
 export interface DepositIndexDeps {
   readonly store: Store
@@ -63,16 +44,14 @@ const SWEPT_AT_ONCE = 10
 const MOST_STREAMED = 100
 
 /**
- * Creates the index. The stream reports payments first; what may be redeemed is read from finalized
+ * Payments to the service, kept in table `deposits` (rule E5).
+ *
+ * The stream reports payments first; what may be redeemed is read from finalized
  * history over RPC. The index reads the payment addresses and their token accounts of the mint,
  * associated or not, beyond what was read before. Rows are the same however often and by whichever
  * process they are written.
  */
-export function createDepositIndex(deps: DepositIndexDeps): DepositIndex {
-  return new RpcDepositIndex(deps)
-}
-
-class RpcDepositIndex implements DepositIndex {
+export class DepositIndex {
   readonly #deps: DepositIndexDeps
   readonly #finder: DepositFinder
   readonly #accounts: DepositAccounts
@@ -100,6 +79,7 @@ class RpcDepositIndex implements DepositIndex {
     this.#streamed = new StreamedDeposits((rows) => this.#finder.insert(rows), deps.logger)
   }
 
+  /** Stores what a confirmed transaction paid, soon. `catchUp` finds what is lost on the way. */
   note(transaction: Transaction, blockTime: number): void {
     this.#touch(transaction, Math.max(transaction.slot, this.#finalizedSlot))
     // Null: the payment cannot be read. That is left to the finalized history.
@@ -107,10 +87,18 @@ class RpcDepositIndex implements DepositIndex {
     if (rows !== null) this.#streamed.add(rows)
   }
 
+  /** Returns the payment addresses and their known token accounts, at most 100, to subscribe to. */
   accounts(): readonly Address[] {
     return this.#accounts.addresses(MOST_STREAMED)
   }
 
+  /**
+   * Resolves when every deposit that was finalized at the time of the call is stored as finalized.
+   * Returns a number that changes whenever there may be new deposits, whichever process stored
+   * them. Callers that wait for the same run share it. A run reads at most 50 accounts that are not
+   * associated token accounts; the rest are left to later runs. Rejects with a retriable
+   * `unavailable` when RPC or the store does not answer; deposits found until then stay.
+   */
   catchUp(): Promise<number> {
     this.#queued ??= this.#running
       .catch(() => {})
@@ -123,6 +111,7 @@ class RpcDepositIndex implements DepositIndex {
     return this.#queued
   }
 
+  /** Starts catching up at intervals, so that a check has little left to do. */
   start(): void {
     const { logger, pollMs = 10_000 } = this.#deps
     const poll = async () => {

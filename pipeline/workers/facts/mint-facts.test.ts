@@ -213,7 +213,7 @@ test.serial(
     const refused = mints[7] as Address
     next.hand.fail = (asked) =>
       asked.length > 10 || asked.includes(refused)
-        ? new ServiceError('unavailable', 'too many', {})
+        ? new ServiceError('unavailable', 'too many', { retriable: false })
         : null
     await next.pass(2000)
     t.is((await stored()).length, 59)

@@ -35,22 +35,10 @@ export interface BookLoaderOptions {
 
 /** Makes books from stored events, and stores snapshots of cached ones. */
 export class BookLoader {
-  readonly #store: Store
-  readonly #metrics: FoldMetrics
-  readonly #now: () => number
-  readonly #perturb: Perturb | null
-  readonly #format: number
-  readonly #cache: WalletCache
-  readonly #deferred: DeferredRefolds
+  readonly #options: BookLoaderOptions
 
   constructor(options: BookLoaderOptions) {
-    this.#store = options.store
-    this.#metrics = options.metrics
-    this.#now = options.now
-    this.#perturb = options.perturb
-    this.#format = options.format
-    this.#cache = options.cache
-    this.#deferred = options.deferred
+    this.#options = options
   }
 
   /** Loads wallets that were not in memory: the snapshot, and the stored events beyond it. */
@@ -60,23 +48,23 @@ export class BookLoader {
       if (!refolds.has(wallet)) {
         const state = snapshot ?? createWalletState(wallet, revision)
         states.set(wallet, state)
-        this.#cache.keep(state, snapshot ? countRecords(snapshot) : 0)
+        this.#options.cache.keep(state, snapshot ? countRecords(snapshot) : 0)
       }
     // A wallet with many events beyond its snapshot is refolded: that needs little memory.
     const tooLong = new Map<number, number>()
-    for (const wallet of await foldEventsBeyond(this.#store, states, this.#perturb))
+    for (const wallet of await foldEventsBeyond(this.#options.store, states, this.#options.perturb))
       tooLong.set(wallet, (states.get(wallet)?.revision ?? 0) + 1)
-    await markForRefold(this.#store, tooLong)
+    await markForRefold(this.#options.store, tooLong)
     for (const [wallet, revision] of tooLong) {
       refolds.set(wallet, revision)
       states.delete(wallet)
     }
-    await foldBalancesBeyond(this.#store, states)
+    await foldBalancesBeyond(this.#options.store, states)
     const loopYield = new EventLoopYield()
     for (const state of states.values()) {
       if (loopYield.isDue) await loopYield.wait()
       writer.add(state)
-      this.#cache.keep(state)
+      this.#options.cache.keep(state)
     }
   }
 
@@ -86,17 +74,17 @@ export class BookLoader {
     const states = new Map(
       [...revisions].map(([wallet, revision]) => [wallet, createWalletState(wallet, revision)]),
     )
-    await foldAllEvents(this.#store, states, this.#perturb, writer)
-    await foldBalancesBeyond(this.#store, states)
+    await foldAllEvents(this.#options.store, states, this.#options.perturb, writer)
+    await foldBalancesBeyond(this.#options.store, states)
     for (const state of states.values()) {
-      this.#metrics.refolds.inc()
+      this.#options.metrics.refolds.inc()
       state.changes.metrics = true
       writer.add(state)
-      this.#cache.keep(state, 0)
+      this.#options.cache.keep(state, 0)
     }
     await writer.store()
-    await deleteStaleRows(this.#store, revisions)
-    for (const wallet of states.keys()) this.#deferred.delete(wallet)
+    await deleteStaleRows(this.#options.store, revisions)
+    for (const wallet of states.keys()) this.#options.deferred.delete(wallet)
     await this.save(states.keys(), () => true)
   }
 
@@ -106,19 +94,23 @@ export class BookLoader {
     isWanted: (entry: CachedWallet, wallet: number) => boolean,
   ): Promise<void> {
     const entries = [...new Set(wallets)].flatMap((wallet) => {
-      const entry = this.#cache.get(wallet)
-      return entry && !this.#deferred.has(wallet) && isWanted(entry, wallet) ? [entry] : []
+      const entry = this.#options.cache.get(wallet)
+      return entry && !this.#options.deferred.has(wallet) && isWanted(entry, wallet) ? [entry] : []
     })
     await saveSnapshots(
-      this.#store,
+      this.#options.store,
       entries.map((entry) => entry.state),
-      this.#format,
+      this.#options.format,
     )
     for (const entry of entries) entry.saved = countRecords(entry.state)
   }
 
   /** Creates a writer for the changes of one flush. */
   createWriter(): BookWriter {
-    return new BookWriter(this.#store, Math.floor(this.#now() / 1000), this.#perturb !== null)
+    return new BookWriter(
+      this.#options.store,
+      Math.floor(this.#options.now() / 1000),
+      this.#options.perturb !== null,
+    )
   }
 }

@@ -81,7 +81,6 @@ export async function waitUntilFolded(
     throw new ServiceError(
       'unavailable',
       'fetched and on the log, but not stored yet; is a process with role workers running?',
-      { retriable: true },
     )
   } finally {
     clearTimeout(timer)

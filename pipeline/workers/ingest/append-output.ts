@@ -1,4 +1,5 @@
 import { createDecoder } from '../../decode/decoder.ts'
+import type { ProgramRegistry } from '../../decode/registry.ts'
 import type { WalletRecord } from '../../domain/slot.ts'
 import type { Wallets } from '../../domain/wallets.ts'
 import type { IngestOutput } from '../../ingest/output.ts'
@@ -15,6 +16,7 @@ import { decodeRecords } from './decode-records.ts'
 /** Dependencies of the appender. */
 export interface OutputAppenderDeps {
   readonly wallets: Wallets
+  readonly programs: ProgramRegistry
   readonly log: EventLog
   readonly decimals: MintDecimals
   readonly prices: ReturnType<typeof createSolPrices>
@@ -37,12 +39,12 @@ export class OutputAppender {
 
   constructor(deps: OutputAppenderDeps) {
     this.#deps = deps
-    this.#decoder = createDecoder(deps.wallets)
+    this.#decoder = createDecoder(deps.wallets, deps.programs)
   }
 
   /** Decodes for these wallets from now on. */
   updateWallets(wallets: Wallets): void {
-    this.#decoder = createDecoder(wallets)
+    this.#decoder = createDecoder(wallets, this.#deps.programs)
   }
 
   /** Resolves when the output is decoded and handed to the log, which acknowledges it later. */

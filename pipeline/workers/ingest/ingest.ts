@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type ProgramRegistry, REGISTRY } from '../../decode/registry.ts'
 import type { Address } from '../../domain/address.ts'
 import type { SlotMarker, SolPrice } from '../../domain/slot.ts'
 import type { Wallets } from '../../domain/wallets.ts'
@@ -33,6 +34,8 @@ export interface IngestConfig {
 export interface IngestDeps {
   readonly config: IngestConfig
   readonly wallets: Wallets
+  /** Programs and labels for the decoder; by default those that ship. */
+  readonly programs?: ProgramRegistry
   readonly log: EventLog
   /**
    * The newest slot that is already ingested: from the log, or from the store when the log is in
@@ -99,6 +102,7 @@ export async function startIngest(deps: IngestDeps): Promise<Ingest> {
   const newest = createNewestSlot()
   const appender = new OutputAppender({
     wallets: deps.wallets,
+    programs: deps.programs ?? REGISTRY,
     log,
     decimals: createMintDecimals(rpc),
     prices,

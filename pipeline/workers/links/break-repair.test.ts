@@ -1,4 +1,5 @@
 import test from 'ava'
+import { REGISTRY } from '../../decode/registry.ts'
 import { address, addressFromBytes } from '../../domain/address.ts'
 import type { HistoryRpc, SignatureInfo } from '../../ingest/rpc/solana-rpc.ts'
 import { createIngestMetrics } from '../../ingest/telemetry.ts'
@@ -79,6 +80,7 @@ async function repaired(found: ChainBreak) {
     logger,
     metrics: createIngestMetrics(registry),
     places: { of: async () => null },
+    programs: REGISTRY,
     decimals: { of: () => 6, load: async () => {} },
     priceMaxAgeSeconds: 3600,
     newest: () => null,

@@ -93,7 +93,7 @@ export class BreakRepair {
     const wanted = listed.filter(
       (info) => (found.account === '' || !info.failed) && !this.#wasAppended(found, info),
     )
-    const decoder = createWalletDecoder(found.wallet, wallet)
+    const decoder = createWalletDecoder(found.wallet, wallet, this.#deps.programs)
     const some = wanted.slice(0, TRANSACTIONS_PER_TRY)
     const fetched = await mapConcurrently(some, REQUESTS_AT_ONCE, (info) =>
       fetchTransaction(info, decoder, this.#deps, stop),

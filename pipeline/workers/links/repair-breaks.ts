@@ -1,3 +1,4 @@
+import type { ProgramRegistry } from '../../decode/registry.ts'
 import { ServiceError } from '../../domain/service-error.ts'
 import { createMintDecimals } from '../../ingest/rpc/mint-decimals.ts'
 import { StoppedError } from '../../ingest/rpc/retry-until-stopped.ts'
@@ -25,6 +26,8 @@ export interface BreakRepairs {
 export interface RepairDeps {
   readonly store: Store
   readonly log: EventLog
+  /** Programs and labels for the decoder. */
+  readonly programs: ProgramRegistry
   /** `SOLANA_RPC_URL`. */
   readonly rpcUrl: string
   /** `REPAIR_RPC_CALLS_PER_HOUR`. */

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import test from 'ava'
 import { compareWith, describeDifference } from '../../../infra/simulate/compare.ts'
 import { startSimulator } from '../../../infra/simulator/simulator.ts'
+import { REGISTRY } from '../../decode/registry.ts'
 import type { WalletRecord } from '../../domain/slot.ts'
 import { createRpc } from '../../ingest/rpc/rpc.ts'
 import { createIngestMetrics } from '../../ingest/telemetry.ts'
@@ -77,7 +78,7 @@ async function follow(isLeftOut: IsLeftOut, callsPerHour = 1_000_000) {
   const snapshots = startSnapshots({ ...deps, rpc, newest, everyMs: 20 })
   while ((await readSnapshotSlots(store)).size < WALLETS && bugs.length === 0) await pause(10)
   const first = Math.max(...(await readSnapshotSlots(store)).values()) + 1
-  const limits = { callsPerHour, priceMaxAgeSeconds: 3600, feedSeconds: 86_400 }
+  const limits = { programs: REGISTRY, callsPerHour, priceMaxAgeSeconds: 3600, feedSeconds: 86_400 }
   const repairs = startBreakRepairs({
     ...deps,
     ...limits,

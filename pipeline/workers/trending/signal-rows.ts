@@ -1,8 +1,10 @@
+import { fractionText, nearestTo } from '../../domain/fraction.ts'
 import type { Row } from '../../store/store.ts'
 import type { Signal } from '../../trending/strategy-signal.ts'
 
 /** Row of table `signals`. */
 export function signalRow(signal: Signal): Row {
+  const { triggerMcap } = signal
   return {
     fired_at: signal.firedAt,
     strategy: signal.strategy,
@@ -14,7 +16,8 @@ export function signalRow(signal: Signal): Row {
     conviction: signal.conviction,
     wallets_holding: signal.walletsHolding,
     wallets: signal.wallets,
-    trigger_mcap: signal.triggerMcap,
+    trigger_mcap: nearestTo(triggerMcap),
+    exact_trigger_mcap: triggerMcap === null ? '' : fractionText(triggerMcap),
     held_lamports: signal.heldLamports,
     buy_lamports: signal.buyLamports,
     sell_lamports: signal.sellLamports,

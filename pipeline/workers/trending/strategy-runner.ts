@@ -5,11 +5,7 @@ import type { Store } from '../../store/store.ts'
 import { insertSignals, readFired } from '../../store/tables/signals.ts'
 import type { Strategy } from '../../trending/strategy.ts'
 import { SignalDetector } from '../../trending/strategy-signal.ts'
-import {
-  TICK_SECONDS,
-  type WatchedToken,
-  type WatchlistTick,
-} from '../../trending/watched-token.ts'
+import { type ExactToken, TICK_SECONDS, type WatchlistTick } from '../../trending/watched-token.ts'
 import { createSignalsMetrics } from '../telemetry.ts'
 import { signalRow } from './signal-rows.ts'
 
@@ -79,7 +75,7 @@ export function createStrategyRunner(deps: StrategyRunnerDeps): StrategyRunner {
 async function readFirings(
   store: Store,
   at: number,
-  listed: readonly WatchedToken[],
+  listed: readonly ExactToken[],
 ): Promise<SignalDetector> {
   const entryOf = new Map(listed.map((token) => [token.mint, token.enteredAt]))
   const since = listed.reduce((first, token) => Math.min(first, token.enteredAt), at)

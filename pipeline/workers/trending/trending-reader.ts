@@ -10,7 +10,7 @@ import {
   readTransferRowsOfMints,
   type TokenEventRow,
 } from '../../store/tables/token-events.ts'
-import type { TokenHistory } from '../../trending/engine.ts'
+import type { TokenHistory } from '../../trending/replay-history.ts'
 import type { TrendingEvent } from '../../trending/trending-event.ts'
 
 /**

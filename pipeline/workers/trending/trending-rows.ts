@@ -31,12 +31,14 @@ export function watchlistRow({ event, token, reasons }: WatchlistChange): Row {
     pct_held: token.pctHeld,
     avg_entry_mcap: token.avgEntryMcap,
     current_mcap: token.currentMcap,
+    exact_mcap: token.exactMcap,
     multiple: token.multiple,
     band_min: token.bandMin,
     band_max: token.bandMax,
     buy_lamports: token.buyLamports,
     sell_lamports: token.sellLamports,
-    mcap_change_pct: mcap.changePct,
+    mcap_change_pct: mcap.changePct ?? 0,
+    is_mcap_change_known: mcap.changePct !== null,
     mcap_trend: mcap.trend,
     holders_change_pct: holders.changePct,
     holders_trend: holders.trend,
@@ -69,7 +71,7 @@ export async function readChanges(
 }
 
 function changeOf(row: WatchlistRow): WatchlistChange {
-  const momentum = (value: number | null, changePct: number, trend: Trend): Momentum => ({
+  const momentum = (value: number | null, changePct: number | null, trend: Trend): Momentum => ({
     value,
     changePct,
     trend,
@@ -94,6 +96,7 @@ function changeOf(row: WatchlistRow): WatchlistChange {
       pctHeld: row.pct_held,
       avgEntryMcap: row.avg_entry_mcap,
       currentMcap: row.current_mcap,
+      exactMcap: row.exact_mcap,
       multiple: row.multiple,
       bandMin: row.band_min,
       bandMax: row.band_max,

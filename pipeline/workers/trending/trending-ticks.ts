@@ -1,9 +1,9 @@
 import { createPerturb } from '../../domain/perturbation.ts'
 import type { Store } from '../../store/store.ts'
 import { readStorageMarker } from '../../store/tables/progress.ts'
-import { type ComputedTick, createEngine, type TrendingEngine } from '../../trending/engine.ts'
+import { createEngine, type TrendingEngine } from '../../trending/engine.ts'
 import { MOST_EARLIER_SECONDS } from '../../trending/trending-event.ts'
-import { TICK_SECONDS, type WatchedToken } from '../../trending/watched-token.ts'
+import { type ComputedTick, TICK_SECONDS, type WatchedToken } from '../../trending/watched-token.ts'
 import { TrendingSource } from './trending-source.ts'
 
 /** Configuration of the watchlist computation. */

@@ -18,9 +18,7 @@ export function SecuritySection() {
       <QueryView query={query} what="recent events">
         {({ items }) =>
           items.length === 0 ? (
-            <EmptyNotice>
-              <p>There were no events in the last 90 days.</p>
-            </EmptyNotice>
+            <EmptyNotice>There were no events in the last 90 days.</EmptyNotice>
           ) : (
             <ScrollTable
               caption="Recent events, newest first"

@@ -46,9 +46,7 @@ function CreditsUsed() {
       <QueryView query={query} what="your usage">
         {(usage) =>
           usage.items.length === 0 ? (
-            <EmptyNotice>
-              <p>No credits were used in this period.</p>
-            </EmptyNotice>
+            <EmptyNotice>No credits were used in this period.</EmptyNotice>
           ) : (
             <UsageTable usage={usage} />
           )
@@ -97,9 +95,7 @@ function TopUpList() {
         {({ items }) =>
           items.length === 0 ? (
             <EmptyNotice>
-              <p>
-                No deposit has been credited yet. <a href="#/top-up">Top up credits</a>
-              </p>
+              No deposit has been credited yet. <a href="#/top-up">Top up credits</a>
             </EmptyNotice>
           ) : (
             <ScrollTable

@@ -13,7 +13,11 @@ export function LoadingNotice({ what }: { readonly what: string }) {
 
 /** Stands in place of an empty list. It says what the list will contain. */
 export function EmptyNotice({ children }: { readonly children: ComponentChildren }) {
-  return <div class="empty">{children}</div>
+  return (
+    <div class="empty">
+      <p>{children}</p>
+    </div>
+  )
 }
 
 /** Shows a query in each of its states. `children` renders the response. */

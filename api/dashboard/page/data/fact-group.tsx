@@ -8,6 +8,11 @@ export interface Fact {
   readonly value: ComponentChildren
 }
 
+/** Returns a fact. `description` says what the value means. */
+export function fact(name: string, value: ComponentChildren, description?: string): Fact {
+  return { name, value, ...(description !== undefined && { description }) }
+}
+
 /** A card with a heading and a list of facts. */
 export function FactGroup(props: {
   readonly title: string

@@ -100,7 +100,14 @@ test('numbers, durations and times have a short and an exact form', (t) => {
     text: '2026-09-21 16:13:20',
     exact: '2026-09-21 14:13:20 UTC',
   })
-  t.deepEqual([5.25, -3, 0, 0.04, -0.04].map(formatChange), ['+5.3%', '-3%', '0%', '0%', '0%'])
+  t.deepEqual([5.25, -3, 0, 0.04, -0.04, null].map(formatChange), [
+    '+5.3%',
+    '-3%',
+    '0%',
+    '0%',
+    '0%',
+    '–',
+  ])
   t.is(shortAddress('DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263'), 'DezX…B263')
   t.is(formatNumber(1e22).text, '10,000,000,000,000,000,000,000')
 })

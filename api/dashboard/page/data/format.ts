@@ -82,8 +82,12 @@ export function formatPercent(percent: number | null): FormattedNumber {
   return { text: `${fixed(percent, 1)}%`, exact: `${fixed(percent, 6)}%` }
 }
 
-/** Formats a change in percent with its sign: `+5.3%`. A change that rounds to 0 has none. */
-export function formatChange(percent: number): string {
+/**
+ * Formats a change in percent with its sign: `+5.3%`. A change that rounds to 0 has none. An
+ * unknown change is a dash.
+ */
+export function formatChange(percent: number | null): string {
+  if (percent === null) return UNKNOWN_NUMBER.text
   const text = fixed(percent, 1)
   return `${percent > 0 && text !== '0' ? '+' : ''}${text}%`
 }

@@ -2,8 +2,11 @@ import {
   type FormattedNumber,
   formatAmount,
   formatDuration,
+  formatNumber,
+  formatPercent,
   formatSol,
   formatTime,
+  formatUsd,
   shortAddress,
 } from './format.ts'
 import { usePreferences } from './preferences.ts'
@@ -42,6 +45,23 @@ export function SolAmount({ sol }: { sol: number | null }) {
 export function Duration({ seconds }: { seconds: number | null }) {
   return <FormattedText value={formatDuration(seconds)} />
 }
+
+/** Shows an amount of SOL. */
+export const showSol = (sol: number | null) => <SolAmount sol={sol} />
+
+/** Shows an amount of USD, such as a market cap. */
+export const showUsd = (usd: number | null) => <FormattedText value={formatUsd(usd)} />
+
+/** Shows a percentage given as 0 to 100. */
+export const showPercent = (percent: number | null) => (
+  <FormattedText value={formatPercent(percent)} />
+)
+
+/** Shows a duration in seconds. */
+export const showDuration = (seconds: number | null) => <Duration seconds={seconds} />
+
+/** Shows an integer. */
+export const showCount = (count: number) => <FormattedText value={formatNumber(count, 0)} />
 
 /** A time in unix seconds, in the time zone of the browser. Null is unknown. */
 export function LocalTime({ unix }: { unix: number | null }) {

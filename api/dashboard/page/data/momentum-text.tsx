@@ -8,7 +8,8 @@ export function MomentumText(props: {
   readonly isShort?: boolean
   readonly value: FormattedNumber
   readonly unit?: string
-  readonly changePct: number
+  /** Null if unknown. */
+  readonly changePct: number | null
   readonly trend: string
 }) {
   const { isShort = false, value, unit, changePct, trend } = props

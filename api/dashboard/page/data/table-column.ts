@@ -16,6 +16,20 @@ export interface TableColumn<Row> {
   readonly isAscendingFirst?: boolean
 }
 
+/**
+ * A column of numbers, sorted by `value`, which `show` renders. `description`: see `TableColumn`.
+ */
+export function numberColumn<Row, Value extends SortValue>(
+  key: string,
+  title: string,
+  value: (row: Row) => Value,
+  show: (value: Value) => ComponentChildren,
+  description = '',
+): TableColumn<Row> {
+  const cell = (row: Row) => show(value(row))
+  return { key, title, description, isNumeric: true, sortValue: value, cell }
+}
+
 /** What a row shows when it is expanded. */
 export interface RowDetails<Row> {
   /** Names the row for the button's label. */

@@ -1,10 +1,17 @@
 import type { HoldingItem } from '../../../items/holding.ts'
 import { realisedAtAverageCost } from '../charts/swap-series.ts'
-import { EmptyNotice } from '../components/query-view.tsx'
 import { DataTable } from '../data/data-table.tsx'
-import { formatAmount, formatNumber, formatPercent } from '../data/format.ts'
-import { Duration, FormattedText, LocalTime, SolAmount, TokenLink } from '../data/formatted.tsx'
-import type { TableColumn } from '../data/table-column.ts'
+import { formatAmount, formatNumber } from '../data/format.ts'
+import {
+  FormattedText,
+  LocalTime,
+  SolAmount,
+  showDuration,
+  showPercent,
+  showSol,
+  TokenLink,
+} from '../data/formatted.tsx'
+import { numberColumn, type TableColumn } from '../data/table-column.ts'
 import { Pager } from './pager.tsx'
 
 /** `GET /wallets/holdings`. */
@@ -28,12 +35,12 @@ export function HoldingsTable(props: {
   const { items, total, has_more } = response
   if (total === 0)
     return (
-      <EmptyNotice>
+      <div class="empty">
         <p>
           This wallet holds no token that it bought. The metrics above include closed positions.
         </p>
         <p class="about">{SWAPS_ONLY}</p>
-      </EmptyNotice>
+      </div>
     )
   const largest = Math.max(...items.map((item) => Math.abs(realisedProfit(item))), 1e-9)
   return (
@@ -116,36 +123,22 @@ const COLUMNS: readonly TableColumn<HoldingItem>[] = [
     sortValue: ({ position }) => position.tokens_held,
     cell: ({ position }) => <FormattedText value={formatTokens(position.tokens_held)} />,
   },
-  {
-    key: 'share',
-    title: 'Share held',
-    description: 'Tokens held as a percentage of the tokens bought',
-    isNumeric: true,
-    sortValue: ({ position }) => position.pct_held,
-    cell: ({ position }) => <FormattedText value={formatPercent(position.pct_held * 100)} />,
-  },
-  {
-    key: 'spent',
-    title: 'Spent on buys',
-    isNumeric: true,
-    sortValue: ({ position }) => position.sol_bought,
-    cell: ({ position }) => <SolAmount sol={position.sol_bought} />,
-  },
-  {
-    key: 'received',
-    title: 'Received from sells',
-    isNumeric: true,
-    sortValue: ({ position }) => position.sol_sold,
-    cell: ({ position }) => <SolAmount sol={position.sol_sold} />,
-  },
-  {
-    key: 'holding',
-    title: 'Holding time',
-    description: 'Time since the wallet’s first trade of the token',
-    isNumeric: true,
-    sortValue: ({ timing }) => timing.holding_time,
-    cell: ({ timing }) => <Duration seconds={timing.holding_time} />,
-  },
+  numberColumn(
+    'share',
+    'Share held',
+    ({ position }) => position.pct_held * 100,
+    showPercent,
+    'Tokens held as a percentage of the tokens bought',
+  ),
+  numberColumn('spent', 'Spent on buys', ({ position }) => position.sol_bought, showSol),
+  numberColumn('received', 'Received from sells', ({ position }) => position.sol_sold, showSol),
+  numberColumn(
+    'holding',
+    'Holding time',
+    ({ timing }) => timing.holding_time,
+    showDuration,
+    'Time since the wallet’s first trade of the token',
+  ),
   {
     key: 'last',
     title: 'Last trade',

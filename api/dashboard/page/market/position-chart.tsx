@@ -33,11 +33,9 @@ export function PositionChart(props: {
   if (points.length === 0)
     return (
       <EmptyNotice>
-        <p>
-          {isComplete
-            ? `${alias} has not traded this token.`
-            : `${alias} made none of the newest ${count} swaps of this token. Older swaps are not loaded.`}
-        </p>
+        {isComplete
+          ? `${alias} has not traded this token.`
+          : `${alias} made none of the newest ${count} swaps of this token. Older swaps are not loaded.`}
       </EmptyNotice>
     )
   return (

@@ -2,9 +2,16 @@ import { useMemo } from 'preact/hooks'
 import type { SignalItem } from '../../../items/signal.ts'
 import { EmptyNotice } from '../components/query-view.tsx'
 import { DataTable } from '../data/data-table.tsx'
-import { type Fact, FactGroup } from '../data/fact-group.tsx'
+import { type Fact, FactGroup, fact } from '../data/fact-group.tsx'
 import { formatNumber, formatUsd } from '../data/format.ts'
-import { FormattedText, LocalTime, SolAmount, TokenLink, WalletLink } from '../data/formatted.tsx'
+import {
+  FormattedText,
+  LocalTime,
+  showSol,
+  showUsd,
+  TokenLink,
+  WalletLink,
+} from '../data/formatted.tsx'
 import type { LiveViewRules } from '../data/live-view.ts'
 import {
   applySignalMessages,
@@ -13,7 +20,7 @@ import {
   signalsFromResponse,
   strategyTitle,
 } from '../data/signal-text.ts'
-import type { TableColumn } from '../data/table-column.ts'
+import { numberColumn, type TableColumn } from '../data/table-column.ts'
 import { useLiveView } from '../data/use-live-view.ts'
 import { LiveViewPage } from './live-view-page.tsx'
 import { Multiple } from './multiple.tsx'
@@ -45,10 +52,8 @@ function SignalTable({ signals }: { signals: SignalsById }) {
   if (list.length === 0)
     return (
       <EmptyNotice>
-        <p>
-          No strategy has fired yet. New signals appear here automatically.{' '}
-          <a href="#/trending">See trending tokens</a>
-        </p>
+        No strategy has fired yet. New signals appear here automatically.{' '}
+        <a href="#/trending">See trending tokens</a>
       </EmptyNotice>
     )
   return (
@@ -99,13 +104,7 @@ const COLUMNS: readonly TableColumn<SignalItem>[] = [
       </ul>
     ),
   },
-  {
-    key: 'trigger',
-    title: 'Market cap when fired',
-    isNumeric: true,
-    sortValue: ({ trigger_mcap }) => trigger_mcap,
-    cell: ({ trigger_mcap }) => <FormattedText value={formatUsd(trigger_mcap)} />,
-  },
+  numberColumn('trigger', 'Market cap when fired', ({ trigger_mcap }) => trigger_mcap, showUsd),
   {
     key: 'multiple',
     title: 'Market cap now',
@@ -141,30 +140,25 @@ function SignalDetails({ signal }: { signal: SignalItem }) {
 
 function firedFacts(signal: SignalItem): Fact[] {
   return [
-    {
-      name: 'Conviction',
-      value: <FormattedText value={formatNumber(signal.conviction, 1)} />,
-    },
-    {
-      name: 'Cost of holdings',
-      value: <SolAmount sol={signal.sol_held} />,
-      description: 'what the holders paid for the tokens that they had',
-    },
-    { name: 'Bought, 1 h', value: <SolAmount sol={signal.buy_volume} /> },
-    { name: 'Sold, 1 h', value: <SolAmount sol={signal.sell_volume} /> },
-    {
-      name: 'Holders',
-      value: (
-        <>
-          {signal.wallets_holding}:{' '}
-          {signal.wallets.map((alias, index) => (
-            <span key={alias}>
-              {index > 0 && ', '}
-              <WalletLink alias={alias} />
-            </span>
-          ))}
-        </>
-      ),
-    },
+    fact('Conviction', <FormattedText value={formatNumber(signal.conviction, 1)} />),
+    fact(
+      'Cost of holdings',
+      showSol(signal.sol_held),
+      'what the holders paid for the tokens that they had',
+    ),
+    fact('Bought, 1 h', showSol(signal.buy_volume)),
+    fact('Sold, 1 h', showSol(signal.sell_volume)),
+    fact(
+      'Holders',
+      <>
+        {signal.wallets_holding}:{' '}
+        {signal.wallets.map((alias, index) => (
+          <span key={alias}>
+            {index > 0 && ', '}
+            <WalletLink alias={alias} />
+          </span>
+        ))}
+      </>,
+    ),
   ]
 }

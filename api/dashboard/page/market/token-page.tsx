@@ -67,9 +67,7 @@ function Token({ mint }: { mint: string }) {
         <PaidView query={aggregates} what="the totals by wallet">
           {({ body: { wallets } }) =>
             wallets.length === 0 ? (
-              <EmptyNotice>
-                <p>No tracked wallet has traded this token.</p>
-              </EmptyNotice>
+              <EmptyNotice>No tracked wallet has traded this token.</EmptyNotice>
             ) : (
               <WalletAggregates wallets={wallets} decimals={loaded.swaps[0]?.base_decimals} />
             )
@@ -85,9 +83,7 @@ function Swaps({ loaded }: { readonly loaded: TokenSwaps }) {
   if (swaps.length === 0)
     return (
       <EmptyNotice>
-        <p>
-          No tracked wallet has traded this token. <a href="#/trades">See live trades</a>
-        </p>
+        No tracked wallet has traded this token. <a href="#/trades">See live trades</a>
       </EmptyNotice>
     )
   return (

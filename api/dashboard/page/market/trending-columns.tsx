@@ -1,7 +1,7 @@
 import { formatNumber, formatPercent, formatSol, formatUsd } from '../data/format.ts'
-import { Duration, FormattedText, SolAmount, TokenLink } from '../data/formatted.tsx'
+import { FormattedText, SolAmount, showDuration, TokenLink } from '../data/formatted.tsx'
 import { MomentumText } from '../data/momentum-text.tsx'
-import type { TableColumn } from '../data/table-column.ts'
+import { numberColumn, type TableColumn } from '../data/table-column.ts'
 import { currentAge, type ReceivedItem, TOKEN_STATES } from '../data/watchlist.ts'
 import { Multiple } from './multiple.tsx'
 
@@ -11,13 +11,12 @@ export function trendingColumns(now: number): readonly TableColumn<ReceivedItem>
     ...TOKEN_COLUMNS,
     ...HOLDER_COLUMNS,
     ...MARKET_COLUMNS,
-    {
-      key: 'listed',
-      title: 'Time on the list',
-      isNumeric: true,
-      sortValue: (row) => currentAge(row, 'watchlist_seconds', now),
-      cell: (row) => <Duration seconds={currentAge(row, 'watchlist_seconds', now)} />,
-    },
+    numberColumn(
+      'listed',
+      'Time on the list',
+      (row) => currentAge(row, 'watchlist_seconds', now),
+      showDuration,
+    ),
   ]
 }
 
@@ -55,23 +54,20 @@ const TOKEN_COLUMNS: readonly TableColumn<ReceivedItem>[] = [
 ]
 
 const HOLDER_COLUMNS: readonly TableColumn<ReceivedItem>[] = [
-  {
-    key: 'conviction',
-    title: 'Conviction',
-    description:
-      '0 to 100, from the number of holders, the share held, and the share of buys in the volume of the last hour',
-    isNumeric: true,
-    sortValue: ({ item }) => item.conviction,
-    cell: ({ item }) => <FormattedText value={formatNumber(item.conviction, 1)} />,
-  },
-  {
-    key: 'holders',
-    title: 'Holders',
-    description: 'Tracked wallets that hold the token',
-    isNumeric: true,
-    sortValue: ({ item }) => item.wallets_holding,
-    cell: ({ item }) => item.wallets_holding,
-  },
+  numberColumn(
+    'conviction',
+    'Conviction',
+    ({ item }) => item.conviction,
+    (value) => <FormattedText value={formatNumber(value, 1)} />,
+    '0 to 100, from the number of holders, the share held, and the share of buys in the volume of the last hour',
+  ),
+  numberColumn(
+    'holders',
+    'Holders',
+    ({ item }) => item.wallets_holding,
+    (value) => value,
+    'Tracked wallets that hold the token',
+  ),
   {
     key: 'held',
     title: 'Cost of holdings',
@@ -106,14 +102,13 @@ const MARKET_COLUMNS: readonly TableColumn<ReceivedItem>[] = [
       />
     ),
   },
-  {
-    key: 'multiple',
-    title: 'Multiple of entry',
-    description: 'Market cap divided by the mean entry market cap of the holders',
-    isNumeric: true,
-    sortValue: ({ item }) => item.multiple,
-    cell: ({ item }) => <Multiple of={item.multiple} />,
-  },
+  numberColumn(
+    'multiple',
+    'Multiple of entry',
+    ({ item }) => item.multiple,
+    (value) => <Multiple of={value} />,
+    'Market cap divided by the mean entry market cap of the holders',
+  ),
   {
     key: 'volume',
     title: 'Bought / sold, 1 h',

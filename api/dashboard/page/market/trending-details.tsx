@@ -1,7 +1,7 @@
 import type { WatchlistItem } from '../../../items/watchlist.ts'
-import { type Fact, FactGroup } from '../data/fact-group.tsx'
+import { type Fact, FactGroup, fact } from '../data/fact-group.tsx'
 import { type FormattedNumber, formatNumber, formatSol, formatUsd } from '../data/format.ts'
-import { Duration, FormattedText } from '../data/formatted.tsx'
+import { Duration, showUsd } from '../data/formatted.tsx'
 import { MomentumText } from '../data/momentum-text.tsx'
 import { currentAge, type ReceivedItem, TOKEN_STATES } from '../data/watchlist.ts'
 import { Multiple } from './multiple.tsx'
@@ -21,19 +21,15 @@ export function TrendingDetails({ row, now }: { row: ReceivedItem; now: number }
 
 function tokenFacts(item: WatchlistItem): Fact[] {
   return [
-    { name: 'Name', value: item.name === '' ? 'not known yet' : item.name },
-    { name: 'Symbol', value: item.symbol === '' ? 'not known yet' : item.symbol },
-    { name: 'Address', value: <code class="address">{item.mint}</code> },
-    {
-      name: 'State',
-      value: item.state,
-      description: TOKEN_STATES[item.state]?.description ?? '',
-    },
-    {
-      name: 'Leaving soon',
-      value: item.near_evict ? 'yes' : 'no',
-      description: 'Only one wallet holds the token, or it was not traded for almost 24 hours',
-    },
+    fact('Name', item.name === '' ? 'not known yet' : item.name),
+    fact('Symbol', item.symbol === '' ? 'not known yet' : item.symbol),
+    fact('Address', <code class="address">{item.mint}</code>),
+    fact('State', item.state, TOKEN_STATES[item.state]?.description ?? ''),
+    fact(
+      'Leaving soon',
+      item.near_evict ? 'yes' : 'no',
+      'Only one wallet holds the token, or it was not traded for almost 24 hours',
+    ),
   ]
 }
 
@@ -42,43 +38,27 @@ function ageFacts(row: ReceivedItem, now: number): Fact[] {
     <Duration seconds={currentAge(row, field, now)} />
   )
   return [
-    {
-      name: 'Since the first trade',
-      value: age('age_seconds'),
-      description: 'of a tracked wallet',
-    },
-    {
-      name: 'Since its discovery',
-      value: age('discovered_seconds'),
-      description: 'the first buy of a second wallet',
-    },
-    {
-      name: 'Oldest position',
-      value: row.item.wallets_holding === 0 ? 'no holders' : age('oldest_hold_seconds'),
-    },
-    { name: 'Time on the list', value: age('watchlist_seconds') },
+    fact('Since the first trade', age('age_seconds'), 'of a tracked wallet'),
+    fact('Since its discovery', age('discovered_seconds'), 'the first buy of a second wallet'),
+    fact(
+      'Oldest position',
+      row.item.wallets_holding === 0 ? 'no holders' : age('oldest_hold_seconds'),
+    ),
+    fact('Time on the list', age('watchlist_seconds')),
   ]
 }
 
 function entryFacts(item: WatchlistItem): Fact[] {
   return [
-    {
-      name: 'Mean',
-      value: <FormattedText value={formatUsd(item.avg_entry_mcap)} />,
-      description: 'at the holders’ first buys, weighted by SOL spent',
-    },
-    { name: 'Lowest', value: <FormattedText value={formatUsd(item.band_min)} /> },
-    { name: 'Highest', value: <FormattedText value={formatUsd(item.band_max)} /> },
-    {
-      name: 'Multiple of entry',
-      value: <Multiple of={item.multiple} />,
-      description: 'market cap divided by the mean',
-    },
+    fact('Mean', showUsd(item.avg_entry_mcap), 'at the holders’ first buys, weighted by SOL spent'),
+    fact('Lowest', showUsd(item.band_min)),
+    fact('Highest', showUsd(item.band_max)),
+    fact('Multiple of entry', <Multiple of={item.multiple} />, 'market cap divided by the mean'),
   ]
 }
 
 function momentumFacts({ momentum }: WatchlistItem): Fact[] {
-  const fact = (
+  const momentumFact = (
     name: string,
     { value, change_pct, trend }: (typeof momentum)[keyof typeof momentum],
     format: (value: number | null) => FormattedNumber,
@@ -95,9 +75,9 @@ function momentumFacts({ momentum }: WatchlistItem): Fact[] {
     ),
   })
   return [
-    fact('Market cap', momentum.mcap, formatUsd),
-    fact('Holders', momentum.holders, (value) => formatNumber(value, 0)),
-    fact('Volume, 1 h', momentum.volume1h, formatSol, 'SOL'),
-    fact('Liquidity', momentum.liquidity, formatSol, 'SOL'),
+    momentumFact('Market cap', momentum.mcap, formatUsd),
+    momentumFact('Holders', momentum.holders, (value) => formatNumber(value, 0)),
+    momentumFact('Volume, 1 h', momentum.volume1h, formatSol, 'SOL'),
+    momentumFact('Liquidity', momentum.liquidity, formatSol, 'SOL'),
   ]
 }

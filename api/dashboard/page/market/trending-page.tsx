@@ -47,10 +47,8 @@ function TrendingTable(props: {
   if (list.length === 0)
     return (
       <EmptyNotice>
-        <p>
-          No token is trending now. A token appears here when two tracked wallets hold it.{' '}
-          <a href="#/trades">See live trades</a>
-        </p>
+        No token is trending now. A token appears here when two tracked wallets hold it.{' '}
+        <a href="#/trades">See live trades</a>
       </EmptyNotice>
     )
   return (

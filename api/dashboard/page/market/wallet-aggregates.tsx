@@ -1,10 +1,16 @@
 import { useMemo } from 'preact/hooks'
 import type { WalletAggregateItem } from '../../../items/wallet-aggregate.ts'
 import { DataTable } from '../data/data-table.tsx'
-import { formatPercent, formatUsd } from '../data/format.ts'
-import { FormattedText, LocalTime, SolAmount, TokenAmount, WalletLink } from '../data/formatted.tsx'
+import {
+  LocalTime,
+  showPercent,
+  showSol,
+  showUsd,
+  TokenAmount,
+  WalletLink,
+} from '../data/formatted.tsx'
 import { aliasNumber } from '../data/sorting.ts'
-import type { TableColumn } from '../data/table-column.ts'
+import { numberColumn, type TableColumn } from '../data/table-column.ts'
 
 /** Totals of a token by wallet. `decimals` is undefined until a swap of the token is loaded. */
 export function WalletAggregates(props: {
@@ -76,36 +82,22 @@ function tokenColumns(decimals: number): readonly TableColumn<WalletAggregateIte
 }
 
 const VALUE_COLUMNS: readonly TableColumn<WalletAggregateItem>[] = [
-  {
-    key: 'share',
-    title: 'Share held',
-    description: 'Tokens held as a percentage of the tokens bought',
-    isNumeric: true,
-    sortValue: ({ pct_held }) => pct_held,
-    cell: ({ pct_held }) => <FormattedText value={formatPercent(pct_held * 100)} />,
-  },
-  {
-    key: 'spent',
-    title: 'Spent on buys',
-    isNumeric: true,
-    sortValue: ({ sol_in }) => sol_in,
-    cell: ({ sol_in }) => <SolAmount sol={sol_in} />,
-  },
-  {
-    key: 'received',
-    title: 'Received from sells',
-    isNumeric: true,
-    sortValue: ({ sol_out }) => sol_out,
-    cell: ({ sol_out }) => <SolAmount sol={sol_out} />,
-  },
-  {
-    key: 'entry',
-    title: 'Entry market cap',
-    description: 'Market cap in USD at the wallet’s first buy',
-    isNumeric: true,
-    sortValue: ({ entry_mcap }) => entry_mcap,
-    cell: ({ entry_mcap }) => <FormattedText value={formatUsd(entry_mcap)} />,
-  },
+  numberColumn(
+    'share',
+    'Share held',
+    ({ pct_held }) => pct_held * 100,
+    showPercent,
+    'Tokens held as a percentage of the tokens bought',
+  ),
+  numberColumn('spent', 'Spent on buys', ({ sol_in }) => sol_in, showSol),
+  numberColumn('received', 'Received from sells', ({ sol_out }) => sol_out, showSol),
+  numberColumn(
+    'entry',
+    'Entry market cap',
+    ({ entry_mcap }) => entry_mcap,
+    showUsd,
+    'Market cap in USD at the wallet’s first buy',
+  ),
   {
     key: 'first',
     title: 'First buy',

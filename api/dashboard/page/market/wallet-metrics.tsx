@@ -1,7 +1,14 @@
 import type { WalletMetricsItem } from '../../../items/wallet-metrics.ts'
-import { type Fact, FactGroup } from '../data/fact-group.tsx'
-import { formatNumber, formatPercent } from '../data/format.ts'
-import { Duration, FormattedText, LocalTime, SolAmount } from '../data/formatted.tsx'
+import { type Fact, FactGroup, fact } from '../data/fact-group.tsx'
+import { formatNumber } from '../data/format.ts'
+import {
+  FormattedText,
+  LocalTime,
+  showCount,
+  showDuration,
+  showPercent,
+  showSol,
+} from '../data/formatted.tsx'
 import { BusiestHours } from './busiest-hours.tsx'
 
 /** All metrics of a wallet in groups, each with its meaning. */
@@ -32,111 +39,95 @@ const STATUSES = {
 
 function identityFacts({ score, status, tracked }: WalletMetricsItem['identity']): Fact[] {
   return [
-    {
-      name: 'Score',
-      value: <FormattedText value={formatNumber(score)} />,
-      description: 'quality from 0 to 100, from profit, win rate, holding time and size',
-    },
-    { name: 'Status', value: status, description: STATUSES[status] },
-    { name: 'Tracked', value: tracked ? 'yes' : 'no' },
+    fact(
+      'Score',
+      <FormattedText value={formatNumber(score)} />,
+      'quality from 0 to 100, from profit, win rate, holding time and size',
+    ),
+    fact('Status', status, STATUSES[status]),
+    fact('Tracked', tracked ? 'yes' : 'no'),
   ]
 }
 
 function profitFacts(pnl: WalletMetricsItem['pnl']): Fact[] {
   return [
-    {
-      name: 'Realised profit',
-      value: <SolAmount sol={pnl.pnl_sol} />,
-      description: 'over all tokens; each sell is matched with the oldest buys',
-    },
-    {
-      name: 'SOL balance',
-      value: <SolAmount sol={pnl.sol_balance} />,
-      description: 'SOL in the wallet',
-    },
-    { name: 'Spent on buys', value: <SolAmount sol={pnl.sol_bought} /> },
-    { name: 'Received from sells', value: <SolAmount sol={pnl.sol_sold} /> },
-    {
-      name: 'Cost of open positions',
-      value: <SolAmount sol={pnl.sol_invested_open} />,
-      description: 'what the wallet paid for the tokens that it has not sold',
-    },
-    {
-      name: 'Open positions',
-      value: <Count of={pnl.unrealized_token_count} />,
-      description: 'tokens held, including tokens received by transfer',
-    },
+    fact(
+      'Realised profit',
+      showSol(pnl.pnl_sol),
+      'over all tokens; each sell is matched with the oldest buys',
+    ),
+    fact('SOL balance', showSol(pnl.sol_balance), 'SOL in the wallet'),
+    fact('Spent on buys', showSol(pnl.sol_bought)),
+    fact('Received from sells', showSol(pnl.sol_sold)),
+    fact(
+      'Cost of open positions',
+      showSol(pnl.sol_invested_open),
+      'what the wallet paid for the tokens that it has not sold',
+    ),
+    fact(
+      'Open positions',
+      showCount(pnl.unrealized_token_count),
+      'tokens held, including tokens received by transfer',
+    ),
   ]
 }
 
 function activityFacts(activity: WalletMetricsItem['activity']): Fact[] {
   return [
-    {
-      name: 'Trades',
-      value: <Count of={activity.total_trades} />,
-      description: `${activity.buys} buys and ${activity.sells} sells`,
-    },
-    { name: 'Tokens traded', value: <Count of={activity.unique_tokens_traded} /> },
-    {
-      name: 'Token transfers',
-      value: `${activity.transfers_in} in, ${activity.transfers_out} out`,
-      description: 'tokens received or sent without a trade',
-    },
-    {
-      name: 'SOL transferred in',
-      value: <SolAmount sol={activity.sol_received} />,
-      description: 'received without a trade',
-    },
-    {
-      name: 'SOL transferred out',
-      value: <SolAmount sol={activity.sol_sent} />,
-      description: 'sent without a trade',
-    },
+    fact(
+      'Trades',
+      showCount(activity.total_trades),
+      `${activity.buys} buys and ${activity.sells} sells`,
+    ),
+    fact('Tokens traded', showCount(activity.unique_tokens_traded)),
+    fact(
+      'Token transfers',
+      `${activity.transfers_in} in, ${activity.transfers_out} out`,
+      'tokens received or sent without a trade',
+    ),
+    fact('SOL transferred in', showSol(activity.sol_received), 'received without a trade'),
+    fact('SOL transferred out', showSol(activity.sol_sent), 'sent without a trade'),
   ]
 }
 
 function rateFacts(behavior: WalletMetricsItem['behavior']): Fact[] {
   return [
-    {
-      name: 'Win rate',
-      value: <FormattedText value={formatPercent(behavior.winrate)} />,
-      description: 'percentage of the tokens sold that made a profit',
-    },
-    {
-      name: 'Loss rate',
-      value: <FormattedText value={formatPercent(behavior.loserate)} />,
-      description: 'percentage of the tokens sold that made a loss',
-    },
-    { name: 'Mean buy', value: <SolAmount sol={behavior.avg_buy_amount} /> },
-    { name: 'Mean sell', value: <SolAmount sol={behavior.avg_sell_amount} /> },
+    fact(
+      'Win rate',
+      showPercent(behavior.winrate),
+      'percentage of the tokens sold that made a profit',
+    ),
+    fact(
+      'Loss rate',
+      showPercent(behavior.loserate),
+      'percentage of the tokens sold that made a loss',
+    ),
+    fact('Mean buy', showSol(behavior.avg_buy_amount)),
+    fact('Mean sell', showSol(behavior.avg_sell_amount)),
   ]
 }
 
 function timingFacts(behavior: WalletMetricsItem['behavior']): Fact[] {
   return [
-    {
-      name: 'Mean holding time',
-      value: <Duration seconds={behavior.avg_holding_time} />,
-      description: 'from a buy to the sell that is matched with it',
-    },
-    {
-      name: 'Mean time to 90% exit',
-      value: <Duration seconds={behavior.avg_time_to_almost_full_exit} />,
-      description: 'from the first buy until 90% of the tokens bought are sold',
-    },
-    {
-      name: 'Quick sells',
-      value: <Count of={behavior.quick_sells} />,
-      description: 'buys of which at least half was sold within 15 s',
-    },
-    {
-      name: 'Sold more than bought',
-      value: <Count of={behavior.sold_more_than_bought} />,
-      description: 'tokens; the wallet received the rest by transfer',
-    },
+    fact(
+      'Mean holding time',
+      showDuration(behavior.avg_holding_time),
+      'from a buy to the sell that is matched with it',
+    ),
+    fact(
+      'Mean time to 90% exit',
+      showDuration(behavior.avg_time_to_almost_full_exit),
+      'from the first buy until 90% of the tokens bought are sold',
+    ),
+    fact(
+      'Quick sells',
+      showCount(behavior.quick_sells),
+      'buys of which at least half was sold within 15 s',
+    ),
+    fact(
+      'Sold more than bought',
+      showCount(behavior.sold_more_than_bought),
+      'tokens; the wallet received the rest by transfer',
+    ),
   ]
-}
-
-function Count({ of }: { readonly of: number }) {
-  return <FormattedText value={formatNumber(of, 0)} />
 }

@@ -3,17 +3,19 @@ import type { WalletMetricsItem } from '../../../items/wallet-metrics.ts'
 import { PageLayout } from '../components/page-layout.tsx'
 import { EmptyNotice } from '../components/query-view.tsx'
 import { DataTable } from '../data/data-table.tsx'
-import { formatNumber, formatPercent } from '../data/format.ts'
+import { formatNumber } from '../data/format.ts'
 import {
-  Duration,
   ExactNumbersToggle,
   FormattedText,
-  SolAmount,
+  showCount,
+  showDuration,
+  showPercent,
+  showSol,
   WalletLink,
 } from '../data/formatted.tsx'
 import { PaidView } from '../data/paid-view.tsx'
 import { aliasNumber } from '../data/sorting.ts'
-import type { TableColumn } from '../data/table-column.ts'
+import { numberColumn, type TableColumn } from '../data/table-column.ts'
 import { cachePart, usePaidQuery } from '../data/use-paid-query.ts'
 import { Pager } from './pager.tsx'
 
@@ -44,9 +46,7 @@ export function WalletsPage() {
       <PaidView query={query} what={`wallets, page ${page}`}>
         {({ body: { items, total, page_size } }) =>
           items.length === 0 ? (
-            <EmptyNotice>
-              <p>There are no wallets on this page.</p>
-            </EmptyNotice>
+            <EmptyNotice>There are no wallets on this page.</EmptyNotice>
           ) : (
             <DataTable
               caption={`Wallets ${(page - 1) * page_size + 1} to ${(page - 1) * page_size + items.length} of ${total}`}
@@ -76,14 +76,13 @@ const COLUMNS: readonly TableColumn<WalletMetricsItem>[] = [
     sortValue: ({ identity }) => aliasNumber(identity.wallet),
     cell: ({ identity }) => <WalletLink alias={identity.wallet} />,
   },
-  {
-    key: 'score',
-    title: 'Score',
-    description: 'Quality from 0 to 100. Wallets with the status “review” have no score.',
-    isNumeric: true,
-    sortValue: ({ identity }) => identity.score,
-    cell: ({ identity }) => <FormattedText value={formatNumber(identity.score)} />,
-  },
+  numberColumn(
+    'score',
+    'Score',
+    ({ identity }) => identity.score,
+    (value) => <FormattedText value={formatNumber(value)} />,
+    'Quality from 0 to 100. Wallets with the status “review” have no score.',
+  ),
   {
     key: 'status',
     title: 'Status',
@@ -91,59 +90,40 @@ const COLUMNS: readonly TableColumn<WalletMetricsItem>[] = [
     sortValue: ({ identity }) => identity.status,
     cell: ({ identity }) => identity.status,
   },
-  {
-    key: 'profit',
-    title: 'Realised profit',
-    description: 'Over all tokens; each sell is matched with the oldest buys',
-    isNumeric: true,
-    sortValue: ({ pnl }) => pnl.pnl_sol,
-    cell: ({ pnl }) => <SolAmount sol={pnl.pnl_sol} />,
-  },
-  {
-    key: 'winrate',
-    title: 'Win rate',
-    description: 'Percentage of the tokens sold that made a profit',
-    isNumeric: true,
-    sortValue: ({ behavior }) => behavior.winrate,
-    cell: ({ behavior }) => <FormattedText value={formatPercent(behavior.winrate)} />,
-  },
-  {
-    key: 'balance',
-    title: 'SOL balance',
-    isNumeric: true,
-    sortValue: ({ pnl }) => pnl.sol_balance,
-    cell: ({ pnl }) => <SolAmount sol={pnl.sol_balance} />,
-  },
-  {
-    key: 'open',
-    title: 'Cost of open positions',
-    description: 'What the wallet paid for the tokens that it has not sold',
-    isNumeric: true,
-    sortValue: ({ pnl }) => pnl.sol_invested_open,
-    cell: ({ pnl }) => <SolAmount sol={pnl.sol_invested_open} />,
-  },
-  {
-    key: 'trades',
-    title: 'Trades',
-    isNumeric: true,
-    sortValue: ({ activity }) => activity.total_trades,
-    cell: ({ activity }) => <FormattedText value={formatNumber(activity.total_trades, 0)} />,
-  },
-  {
-    key: 'tokens',
-    title: 'Tokens traded',
-    isNumeric: true,
-    sortValue: ({ activity }) => activity.unique_tokens_traded,
-    cell: ({ activity }) => (
-      <FormattedText value={formatNumber(activity.unique_tokens_traded, 0)} />
-    ),
-  },
-  {
-    key: 'holding',
-    title: 'Mean holding time',
-    description: 'Mean time from a buy to the sell that is matched with it',
-    isNumeric: true,
-    sortValue: ({ behavior }) => behavior.avg_holding_time,
-    cell: ({ behavior }) => <Duration seconds={behavior.avg_holding_time} />,
-  },
+  numberColumn(
+    'profit',
+    'Realised profit',
+    ({ pnl }) => pnl.pnl_sol,
+    showSol,
+    'Over all tokens; each sell is matched with the oldest buys',
+  ),
+  numberColumn(
+    'winrate',
+    'Win rate',
+    ({ behavior }) => behavior.winrate,
+    showPercent,
+    'Percentage of the tokens sold that made a profit',
+  ),
+  numberColumn('balance', 'SOL balance', ({ pnl }) => pnl.sol_balance, showSol),
+  numberColumn(
+    'open',
+    'Cost of open positions',
+    ({ pnl }) => pnl.sol_invested_open,
+    showSol,
+    'What the wallet paid for the tokens that it has not sold',
+  ),
+  numberColumn('trades', 'Trades', ({ activity }) => activity.total_trades, showCount),
+  numberColumn(
+    'tokens',
+    'Tokens traded',
+    ({ activity }) => activity.unique_tokens_traded,
+    showCount,
+  ),
+  numberColumn(
+    'holding',
+    'Mean holding time',
+    ({ behavior }) => behavior.avg_holding_time,
+    showDuration,
+    'Mean time from a buy to the sell that is matched with it',
+  ),
 ]
