@@ -17,14 +17,6 @@ interface BreakRow {
   readonly seconds: string
 }
 
-/** Number of breaks that are not closed. */
-export async function openBreaks(query: Query): Promise<number> {
-  const [row] = await query<{ breaks: string }>(
-    "SELECT count() AS breaks FROM chain_breaks FINAL WHERE state != 'closed'",
-  )
-  return Number(row?.breaks)
-}
-
 /**
  * Describes how the transactions that the stream left out came back: for each kind of omission, how
  * many records were missing at first, and how long their breaks lasted from the account's next

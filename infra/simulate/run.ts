@@ -8,7 +8,7 @@ import { compareTables, type Difference } from './compare.ts'
 import { compareCoverage, compareMints, missingFacts } from './compare-facts.ts'
 import { compareKept } from './compare-kept.ts'
 import { feedFaults } from './followed.ts'
-import { describeHealing, openBreaks } from './healing.ts'
+import { describeHealing } from './healing.ts'
 import { STALLED_MS, within } from './patience.ts'
 import { createScript, type DeployedPart, describeStep, type ScriptStep } from './script.ts'
 import {
@@ -164,9 +164,7 @@ async function healingFaults({ bed, chain, options }: Run): Promise<string[]> {
   const { deployed, simulator } = bed
   for (const line of await describeHealing(deployed.query, chain, simulator)) options.tell(line)
   const { missing, unexplained, unverified } = await deployed.reconcile()
-  const open = await openBreaks(deployed.query)
-  const counts = { missing, unexplained, unverified, 'open breaks': open }
-  return Object.entries(counts).flatMap(([name, count]) =>
+  return Object.entries({ missing, unexplained, unverified }).flatMap(([name, count]) =>
     count === 0 ? [] : [`after settling, ${count} ${name}`],
   )
 }
