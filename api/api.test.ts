@@ -181,6 +181,7 @@ test.serial(
       storage: { slot, block_time: 1_700_000_000 + slot },
       metrics: { slot },
       feed: { slot, connections: 1 },
+      audit: { open_breaks: 0, unexplained_breaks: 0 },
     })
     t.true(Number.isInteger(lag_seconds))
     await client.close()

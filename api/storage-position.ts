@@ -3,6 +3,7 @@ import type { Logger } from '../pipeline/runtime/logger.ts'
 import { pause } from '../pipeline/runtime/pause.ts'
 import type { OnStage } from '../pipeline/runtime/slot-stage.ts'
 import type { Store } from '../pipeline/store/store.ts'
+import { readBreakCounts } from '../pipeline/store/tables/chain-breaks.ts'
 import { readStoragePosition } from '../pipeline/store/tables/progress.ts'
 
 /** The newest slot that every worker has stored completely. */
@@ -22,6 +23,8 @@ export interface StoragePosition {
    * mint.
    */
   wasRedecoded(): boolean
+  /** Open and unexplained breaks of all wallets (rule K8). */
+  breaks(): { readonly open: number; readonly unexplained: number }
   /**
    * Registers a function that is called with the next marker before the position advances to it, to
    * read ahead. The function it returns runs synchronously when the position advances. A rejection
@@ -35,6 +38,9 @@ export interface StoragePosition {
 
 /** Reads ahead for a marker. The returned function applies the result. */
 export type PrepareMove = (next: StoredSlot) => Promise<() => void>
+
+/** Breaks are counted with every n-th poll: they scan a table. */
+const POLLS_PER_BREAKS = 25
 
 /** Polls the storage position, `everyMs` after each response. */
 export function followStorage(
@@ -50,11 +56,15 @@ export function followStorage(
   let stored: StoredSlot | null = null
   let wallets = 0
   let redecoded = false
+  let breaks = { open: 0, unexplained: 0 }
+  let polls = 0
   let polling: Promise<void> | undefined
   const stopping = new AbortController()
   const preparations: PrepareMove[] = []
 
   async function read(): Promise<void> {
+    if (polls % POLLS_PER_BREAKS === 0) breaks = await readBreakCounts(store)
+    polls += 1
     const row = await readStoragePosition(store)
     if (row === undefined) return
     wallets = Math.max(wallets, row.wallets)
@@ -88,6 +98,7 @@ export function followStorage(
     stored: () => stored,
     walletCount: () => wallets,
     wasRedecoded: () => redecoded,
+    breaks: () => breaks,
     beforeMove: (prepare) => preparations.push(prepare),
     async start() {
       await read()

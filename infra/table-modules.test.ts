@@ -16,12 +16,13 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
   swaps: ['swaps', 'unpriced-swaps', 'token-events', 'decoded-rows'].map(inStore),
   transfers: [inStore('token-events')],
   undecoded: [inStore('decoded-rows')],
+  token_links: ['links', 'decoded-rows'].map(inStore),
   transactions: [inStore('transactions')],
   late_swaps: [inStore('late-swaps')],
   slot_gaps: [inStore('slot-gaps')],
-  // Only `EVENT_TABLES` and `EVENT_COLUMNS` name the tables `sol_transfers` and `sol_balances`.
+  // Only `EVENT_TABLES` and `EVENT_COLUMNS` name the table `sol_transfers`.
   sol_transfers: [inStore('wallet-events')],
-  sol_balances: [inStore('wallet-events')],
+  sol_balances: ['wallet-events', 'links'].map(inStore),
   // Tables that the fold derives from events.
   lots: [inStore('books')],
   disposals: [inStore('books')],
@@ -40,6 +41,9 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
   tracked_wallets: [inStore('tracked-wallets')],
   wallet_coverage: [inStore('wallet-coverage')],
   backfills: [inStore('backfills')],
+  balance_snapshots: ['balance-snapshots', 'links'].map(inStore),
+  chain_breaks: [inStore('chain-breaks')],
+  wallet_verifications: [inStore('wallet-verifications')],
   token_accounts: [inStore('backfills')],
   redecoded_wallets: [inStore('redecoded-wallets')],
   // Customers. The API cannot import the worker that stores deposits.

@@ -60,6 +60,7 @@ export const pipelineEnv = {
   ).default(address('Czfq3xZZDmsdGdUyrNLtRhGc47cXcZtLG4crryfu44zE')),
   RPC_REFUSAL_SECONDS: envInteger(0, 86_400, 60).default(60),
   SOL_PRICE_MAX_AGE_SECONDS: envInteger(1, 10_000_000, 3600).default(3600),
+  REPAIR_RPC_CALLS_PER_HOUR: envInteger(0, 1_000_000, 3600).default(3600),
   PRIVACY_SALT: envText('at least 16 characters', 'of openssl rand -hex 32', (text) =>
     text.length >= 16 ? text : undefined,
   ).optional(),

@@ -31,6 +31,10 @@ const StatusAnswer = componentSchema('StatusAnswer', 'Progress of each stage.', 
     slot,
     connections: count.describe('Open feed connections of this process'),
   }),
+  audit: z.strictObject({ open_breaks: count, unexplained_breaks: count }).meta({
+    description:
+      'Places in the histories of wallets at which something is missing: being fetched, and not to be had',
+  }),
   lag_seconds: seconds.nullable().meta({
     description:
       'Current time less the block time of the newest slot that the feed has sent; null before the first',
@@ -62,6 +66,7 @@ export function status(deps: {
         storage: { slot: 432104869, block_time: 1790000000 },
         metrics: { slot: 432104869 },
         feed: { slot: 432104870, connections: 12 },
+        audit: { open_breaks: 0, unexplained_breaks: 0 },
         lag_seconds: 1,
       },
     },
@@ -77,6 +82,7 @@ export function status(deps: {
           storage: stageOf(stored),
           metrics: { slot: stored?.slot ?? null },
           feed: { slot: sent?.slot ?? null, connections: feed.connections() },
+          audit: auditOf(position.breaks()),
           lag_seconds:
             sent === null ? null : Math.max(0, Math.floor(now() / 1000) - sent.blockTime),
         },
@@ -87,4 +93,8 @@ export function status(deps: {
 
 function stageOf(at: StoredSlot | null) {
   return { slot: at?.slot ?? null, block_time: at?.blockTime ?? null }
+}
+
+function auditOf({ open, unexplained }: ReturnType<StoragePosition['breaks']>) {
+  return { open_breaks: open, unexplained_breaks: unexplained }
 }

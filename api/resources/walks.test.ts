@@ -183,6 +183,7 @@ function resourceOf(
       stored: () => ({ slot: stored.head, blockTime: 1_700_000_000 }),
       walletCount: () => 3,
       wasRedecoded: () => true,
+      breaks: () => ({ open: 0, unexplained: 0 }),
       beforeMove: () => {},
       start: async () => {},
       stop: async () => {},

@@ -218,7 +218,7 @@ function eventsOf(
   const tracked = parseAddress(wallet ?? '') ?? addressFromBytes(tx.accountKeys[0]!)
   const result = createDecoder(createWallets([tracked])).decode(tx, blockTime)
   if (result.kind !== 'decoded') return []
-  return result.records.filter((record) => record.kind !== 'balance' && record.kind !== 'undecoded')
+  return result.records.filter((record) => 'eventIndex' in record)
 }
 
 function print(line: string): void {

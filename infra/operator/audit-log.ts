@@ -14,7 +14,7 @@ export interface OperatorAction {
   readonly reason: string
 }
 
-/** A row of the audit log, as `audit` prints it. Times are unix seconds. */
+/** A row of the audit log, as `actions` prints it. Times are unix seconds. */
 export interface RecordedAction {
   readonly at: number
   readonly user: string

@@ -1,20 +1,44 @@
 import { z } from 'zod'
-import { readActions } from './audit-log.ts'
+import { aliasOf } from '../../pipeline/domain/alias.ts'
+import { type ChainBreak, readBreaks } from '../../pipeline/store/tables/chain-breaks.ts'
 import { optionCommand } from './command.ts'
 
-/** `audit`: lists what operators did, newest first. The command itself is not recorded. */
+const STATES = ['open', 'unexplained', 'accepted', 'closed'] as const
+
+/**
+ * `audit`: lists the breaks in the chains of links of tracked wallets (rule K8), the oldest first,
+ * without the addresses of token accounts. By default those that are not closed.
+ */
 export const audit = optionCommand({
   name: 'audit',
-  summary: 'Lists what operators did.',
-  usage: '[--limit <n>]',
+  summary: 'Lists where something of a tracked wallet is missing.',
+  usage: `[--state ${STATES.join('|')}] [--limit <n>]`,
   options: {
+    state: z.enum(STATES).optional(),
     limit: z
       .string()
       .regex(/^([1-9][0-9]{0,3}|10000)$/, 'expected an integer from 1 to 10000')
-      .default('50')
+      .default('1000')
       .transform(Number),
   },
-  async run({ limit }, { store }) {
-    return { document: { items: await readActions(store, limit) } }
+  async run({ state, limit }, { store }) {
+    const states = state === undefined ? (['open', 'unexplained', 'accepted'] as const) : [state]
+    const breaks = await readBreaks(store, states, { limit })
+    return { document: { items: breaks.map(itemOf) } }
   },
 })
+
+function itemOf(found: ChainBreak) {
+  return {
+    alias: aliasOf(found.wallet),
+    mint: found.account === '' ? null : found.mint,
+    state: found.state,
+    cause: found.cause === '' ? null : found.cause,
+    from_slot: found.from.slot,
+    to_slot: found.slot,
+    amount: String(found.found - found.expected),
+    tries: found.tries,
+    opened_at: found.openedAt,
+    changed_at: found.changedAt,
+  }
+}

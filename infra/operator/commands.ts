@@ -3,6 +3,7 @@ import { ServiceError, type ServiceErrorCode } from '../../pipeline/domain/servi
 import { accountConfirm } from './account-confirm.ts'
 import { accountCreate } from './account-create.ts'
 import { accountCredit } from './account-credit.ts'
+import { actionsCommand } from './actions.ts'
 import { audit } from './audit.ts'
 import { withAudit } from './audit-log.ts'
 import { backfill } from './backfill.ts'
@@ -15,6 +16,7 @@ import type { OperatorParts } from './parts.ts'
 import { programs } from './programs.ts'
 import type { Report } from './progress.ts'
 import { recomputeCommand } from './recompute.ts'
+import { reconcile } from './reconcile.ts'
 import { redecodeCommand } from './redecode.ts'
 import { signalsBacktest } from './signals-backtest.ts'
 import { sql } from './sql.ts'
@@ -35,7 +37,9 @@ const COMMANDS: readonly Command[] = [
   depositsAssign, // before the command whose name its own begins with
   deposits,
   ledgerCheck,
+  reconcile,
   audit,
+  actionsCommand,
   migrateCommand,
   { ...sql, recorded: digestOf },
 ]

@@ -62,6 +62,8 @@ export interface DataConfig {
 
 /** The configuration of one process: its roles and the parts that it works with. */
 export interface ServiceConfig extends DataConfig {
+  /** `REPAIR_RPC_CALLS_PER_HOUR`: 0: breaks stay open (rule K8). */
+  readonly repairCallsPerHour: number
   readonly roles: ReadonlySet<Role>
   readonly source: SourceConfig
   readonly solPricesFile: string | null
@@ -160,6 +162,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): S
       : null,
     ...dataOf(values),
     solPricesFile: values.SOL_PRICES_FILE ?? null,
+    repairCallsPerHour: values.REPAIR_RPC_CALLS_PER_HOUR,
     strategiesFile: values.STRATEGIES_FILE ?? SHIPPED_STRATEGIES,
     metricsPort: values.METRICS_PORT,
     secretFiles: secretFilesOf(env),

@@ -24,6 +24,8 @@ const SECTIONS = {
     RPC_REFUSAL_SECONDS:
       'How long ingest waits for a block or mint that the RPC server refuses, before it goes on without ([what then](operating.md#when-rpc-refuses)).',
     SOL_PRICE_MAX_AGE_SECONDS: 'Oldest price of SOL that is used.',
+    REPAIR_RPC_CALLS_PER_HOUR:
+      'RPC calls per hour to fetch transactions that the stream left out. 0: breaks stay open.',
     SOL_PRICES_FILE:
       'CSV `unix_seconds,usd` with the history of that price, for the roles `ingest` and `workers`. Swaps without a price are valued by it.',
     PROGRAM_LABELS_FILE:

@@ -1,9 +1,12 @@
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import type { SolPrice } from '../../pipeline/domain/slot.ts'
 import { createWallets } from '../../pipeline/domain/wallets.ts'
+import { createRpc } from '../../pipeline/ingest/rpc/rpc.ts'
 import { readPoolPrices } from '../../pipeline/store/tables/sol-prices.ts'
 import { type Ingest, startIngest } from '../../pipeline/workers/ingest/ingest.ts'
 import { readResumePoint } from '../../pipeline/workers/ingest/resume-point.ts'
+import { startBreakRepairs } from '../../pipeline/workers/links/repair-breaks.ts'
+import { startSnapshots } from '../../pipeline/workers/links/snapshots.ts'
 import type { ServiceContext } from './context.ts'
 import type { TrackedHistory } from './history.ts'
 import type { ServicePart } from './open-parts.ts'
@@ -60,11 +63,27 @@ export async function startIngestion(
     if (newest) await autoBackfill.begin(newest)
   }
   ingest.ready.then(beginBackfills).catch(fail)
+  const following = { store, logger: context.logger, newest: ingest.status, onBug: fail }
+  const repairs = startBreakRepairs({
+    ...following,
+    log,
+    programs: names.programs,
+    rpcUrl: source.rpcUrl,
+    metrics: ingestMetrics,
+    callsPerHour: config.repairCallsPerHour,
+    refusalMs: config.refusalMs,
+    priceMaxAgeSeconds: config.solPriceMaxAgeSeconds,
+    feedSeconds: config.api.FEED_RETENTION_HOURS * 3600,
+  })
+  const snapshots = startSnapshots({
+    ...following,
+    rpc: createRpc({ url: source.rpcUrl, metrics: ingestMetrics, concurrency: 3 }),
+  })
   return {
     ready: { ingest: async () => requireSealed(ingest) },
     reload: reloadWallets(context, history, ingest),
     async close() {
-      const closed = autoBackfill.close()
+      const closed = Promise.all([autoBackfill.close(), repairs.stop(), snapshots.stop()])
       backfills.close() // ends backfills that wait for an RPC server, for which `closed` would wait
       await closed
       await ingest.stop()

@@ -8,6 +8,7 @@ import type { Strategy } from '../../pipeline/trending/strategy.ts'
 import { startMintFacts } from '../../pipeline/workers/facts/mint-facts.ts'
 import { startPriceFill } from '../../pipeline/workers/facts/price-fill.ts'
 import { startFold } from '../../pipeline/workers/fold/fold.ts'
+import { type LinkCheckWorker, startLinkCheck } from '../../pipeline/workers/links/check-links.ts'
 import { createMintFactsMetrics, createTrendingMetrics } from '../../pipeline/workers/telemetry.ts'
 import { createStrategyRunner } from '../../pipeline/workers/trending/strategy-runner.ts'
 import { startTrending } from '../../pipeline/workers/trending/trending.ts'
@@ -29,9 +30,9 @@ export interface Workers extends ServicePart {
 }
 
 /**
- * Starts the fold and the workers that follow the swaps that it stores: missing prices, facts about
- * mints, the watchlist with the pools of its tokens, and filter strategies (rule G5). Without an
- * RPC server there are no mint facts and no pools.
+ * Starts the fold and the workers that follow what it stores: the check of links, missing prices,
+ * facts about mints, the watchlist with the pools of its tokens, and filter strategies (rule G5).
+ * Without an RPC server there are no mint facts and no pools.
  */
 export async function startWorkers(
   context: ServiceContext,
@@ -43,14 +44,17 @@ export async function startWorkers(
   const deps = { store, log, logger, registry, onBug: context.fail }
   const listeners: ((swaps: readonly Swap[]) => void)[] = []
   const strategies = await readStrategies(config)
+  let links: LinkCheckWorker | undefined
   const fold = await startFold({
     ...deps,
     salt,
     onStage: context.onStage,
+    onStored: (stored) => links?.note(stored),
     onSwaps: (swaps) => {
       for (const listen of listeners) listen(swaps)
     },
   })
+  links = startLinkCheck({ ...deps, fold })
   const fill = startPriceFill({ ...deps, books: fold, maxAgeSeconds: solPriceMaxAgeSeconds })
   listeners.push(fill.note)
   const { facts, pools } = startRpcWorkers(deps, chainOf(config, source))
@@ -73,7 +77,10 @@ export async function startWorkers(
     async close() {
       signals.stop()
       // All at once: a price fill may wait for the fold, which waits for a lost store for a while.
-      await Promise.all([facts?.stop(), fill.stop(), trending.stop(), pools?.stop(), fold.stop()])
+      await Promise.all([
+        ...[facts?.stop(), fill.stop(), trending.stop(), pools?.stop()],
+        ...[links?.stop(), fold.stop()],
+      ])
     },
   }
 }

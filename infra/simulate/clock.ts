@@ -143,7 +143,7 @@ export async function settle(
     chain.catchUp(wallets)
     const { records, unfolded } = await readStored(clock)
     const left: Record<string, number> = {
-      records: chain.events.length + chain.balances.length - records,
+      records: chain.events.length + chain.balances.length + chain.links.length - records,
       'wallets unfolded': unfolded,
       slots: chain.tip - (position.slot ?? 0),
       ...(await within(STALLED_MS, 'what is missing', missing()).catch(() => ({ answers: 1 }))),
@@ -169,11 +169,11 @@ export async function settle(
 }
 
 /**
- * Number of stored events and balances (0 while storage does not answer), and of wallets whose
+ * Number of stored events and links (0 while storage does not answer), and of wallets whose
  * books must be recomputed.
  */
 async function readStored({ deployed }: MarketClock) {
-  const counts = ['swaps', 'transfers', 'sol_transfers', 'sol_balances'].map(
+  const counts = [...['swaps', 'transfers', 'sol_transfers', 'sol_balances', 'token_links']].map(
     (table) => `(SELECT count() FROM ${table} FINAL)`,
   )
   const marked = '(SELECT count() FROM fold_snapshots FINAL WHERE format = 0)'

@@ -60,7 +60,7 @@ interface CoverageRow {
 /**
  * Differences of the coverage (rules J3, K2) once everything has settled. Each wallet has a row.
  * Everything from its slot on is stored, which the other tables show. No automatic backfill is
- * open, and one that went to the beginning reaches it.
+ * open, and one that went to the beginning reaches it. No break of a chain of links is left.
  */
 export async function compareCoverage(
   query: Query,
@@ -95,6 +95,8 @@ export async function compareCoverage(
       })
   }
   for (const row of backfills) differences.push({ table: 'backfills', expected: null, stored: row })
+  for (const row of await unclosedBreaks(query))
+    differences.push({ table: 'chain_breaks', expected: null, stored: row })
   return { differences, rows: rows.length }
 }
 
@@ -103,9 +105,16 @@ function openBackfills(query: Query): Promise<Record<string, unknown>[]> {
   return query("SELECT * FROM backfills FINAL WHERE state = 'open' ORDER BY wallet, reason")
 }
 
+/** Breaks whose missing transactions were not found, without the addresses of accounts. */
+function unclosedBreaks(query: Query): Promise<Record<string, unknown>[]> {
+  return query(
+    "SELECT * EXCEPT account FROM chain_breaks FINAL WHERE state != 'closed' ORDER BY wallet, slot",
+  )
+}
+
 /**
- * Number of backfills that have not ended, of traded mints without a row, and of swaps that lack an
- * available price.
+ * Number of breaks that are not closed, of backfills that have not ended, of traded mints without a
+ * row, and of swaps that lack an available price.
  */
 export async function missingFacts(query: Query, chain: TrueChain) {
   const [facts] = await query<{ mints: string; unpriced: string }>(
@@ -114,6 +123,7 @@ export async function missingFacts(query: Query, chain: TrueChain) {
           AND block_time >= (SELECT min(time) FROM sol_prices)) AS unpriced`,
   )
   return {
+    breaks: (await unclosedBreaks(query)).length,
     backfills: (await openBackfills(query)).length,
     mints: tradedMints(chain).size - Number(facts?.mints),
     prices: Number(facts?.unpriced),

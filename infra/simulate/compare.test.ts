@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import test from 'ava'
 import { addressFromBytes } from '../../pipeline/domain/address.ts'
-import type { BalanceRecord, WalletEvent } from '../../pipeline/domain/event.ts'
+import type { BalanceRecord, TokenAccountLink, WalletEvent } from '../../pipeline/domain/event.ts'
 import { createMemoryLog } from '../../pipeline/log/memory.ts'
 import { createLogger } from '../../pipeline/runtime/logger.ts'
 import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
@@ -57,11 +57,13 @@ function tablesOf(chain: RecordChain) {
   const records = [...chain.slots, ...chain.late].flatMap((part) => part.records)
   const events: WalletEvent[] = []
   const balances: BalanceRecord[] = []
+  const links: TokenAccountLink[] = []
   for (const record of records) {
     if (record.kind === 'balance') balances.push(record)
+    else if (record.kind === 'token_link') links.push(record)
     else if ('eventIndex' in record) events.push(record)
   }
-  return slowTables({ wallets: WALLETS, events, balances })
+  return slowTables({ wallets: WALLETS, events, balances, links })
 }
 
 test.serial(

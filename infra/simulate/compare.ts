@@ -32,6 +32,7 @@ const KEYS: Readonly<Record<SlowTableName, readonly string[]>> = {
   transfers: EVENT_KEY,
   sol_transfers: EVENT_KEY,
   sol_balances: ['wallet', 'slot', 'tx_index'],
+  token_links: ['wallet', 'account', 'slot', 'tx_index'],
   lots: ['wallet', 'mint', 'slot', 'tx_index', 'event_index'],
   disposals: [
     ...['wallet', 'mint', 'slot', 'tx_index', 'event_index'],
@@ -68,7 +69,7 @@ export async function compareTables(
   const events = chain.events.map((event) => priced(event, swaps, prices))
   const { differences, rows } = await compareWith(
     query,
-    slowTables({ wallets, events, balances: chain.balances }),
+    slowTables({ wallets, events, balances: chain.balances, links: chain.links }),
   )
   return { differences: [...differences, ...(await undecodedThatAreTrue(query, chain))], rows }
 }

@@ -8,6 +8,7 @@ import { compareTables, type Difference } from './compare.ts'
 import { compareCoverage, compareMints, missingFacts } from './compare-facts.ts'
 import { compareKept } from './compare-kept.ts'
 import { feedFaults } from './followed.ts'
+import { describeHealing } from './healing.ts'
 import { STALLED_MS, within } from './patience.ts'
 import { createScript, type DeployedPart, describeStep, type ScriptStep } from './script.ts'
 import {
@@ -45,7 +46,7 @@ export interface RunResult {
 }
 
 /** Optional actions and comparisons of a run. */
-export const EXTRAS = ['backfill', 'wallet', 'absence', 'feed'] as const
+export const EXTRAS = ['backfill', 'wallet', 'absence', 'feed', 'omissions'] as const
 /** One of `EXTRAS`. */
 export type Extra = (typeof EXTRAS)[number]
 
@@ -77,7 +78,8 @@ export async function runSimulation(options: RunOptions): Promise<RunResult> {
   const { seed, hours, serversDir, also, tell } = options
   const slots = slotsOf(hours)
   const addsWallet = also.has('wallet')
-  const bed = await openTestBed({ seed, slots, serversDir, addsWallet, tell })
+  const omits = also.has('omissions')
+  const bed = await openTestBed({ seed, slots, serversDir, addsWallet, omits, tell })
   let follower: Follower | null = null
   try {
     for (const part of bed.parts) bed.deployment.start(part)
@@ -100,8 +102,10 @@ export async function runSimulation(options: RunOptions): Promise<RunResult> {
     const chain = new TrueChain(simulator, START_SLOT)
     const run: Run = { options, bed, clock, chain, follower: followed, script }
     const compared = await play(run, slots)
+    if (omits) await bed.deployed.reconcile()
     const faults = await settleRun(run, compared)
     const { differences, rows } = await compareAll(run)
+    if (omits) faults.push(...(await healingFaults(run)))
     faults.push(...wrongTrades(run, compared))
     await within(CLOSE_MS, 'the follower to stop', followed.stop())
     faults.push(...(await deployed.stop()))
@@ -153,6 +157,16 @@ async function settleRun(run: Run, compared: readonly ComparedSlots[]): Promise<
   }))
   tellWithTime(options, bed)('settled')
   return faults
+}
+
+/** Faults of how omissions were healed; prints how long that took. */
+async function healingFaults({ bed, chain, options }: Run): Promise<string[]> {
+  const { deployed, simulator } = bed
+  for (const line of await describeHealing(deployed.query, chain, simulator)) options.tell(line)
+  const { missing, unexplained, unverified } = await deployed.reconcile()
+  return Object.entries({ missing, unexplained, unverified }).flatMap(([name, count]) =>
+    count === 0 ? [] : [`after settling, ${count} ${name}`],
+  )
 }
 
 /** Compares the tables, and counts the compared rows. */

@@ -3,7 +3,7 @@ import { createStore } from '../../pipeline/store/create-store.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import { startServers } from '../servers/servers.ts'
 import { SLOT_MS } from '../simulator/market/slot-time.ts'
-import { ALL_TROUBLE, type Trouble } from '../simulator/options.ts'
+import { ALL_TROUBLE, OMISSIONS, type Trouble } from '../simulator/options.ts'
 import { createRandom } from '../simulator/random.ts'
 import { type Simulator, startSimulator } from '../simulator/simulator.ts'
 import { type Deployment, deploy, emptyServers } from '../whole-service/deployment.ts'
@@ -46,6 +46,8 @@ export interface TestBedOptions {
   readonly serversDir: string | null
   /** Whether the last tracked wallet is left out of the file at the start. */
   readonly addsWallet: boolean
+  /** Whether the stream leaves out transactions that RPC has. */
+  readonly omits: boolean
   readonly tell: (line: string) => void
 }
 
@@ -108,8 +110,9 @@ export async function closeOne(
   await within(CLOSE_MS, `${name} to close`, closed).catch((error: unknown) => tell(String(error)))
 }
 
-function startTroubledSimulator({ seed, slots, tell }: TestBedOptions): Promise<Simulator> {
-  const trouble = troubleOf(seed)
+function startTroubledSimulator(options: TestBedOptions): Promise<Simulator> {
+  const { seed, slots, tell } = options
+  const trouble = { ...troubleOf(seed), ...omissions(options) }
   const names = Object.entries(trouble).flatMap(([name, isOn]) => (isOn ? [name] : []))
   tell(`trouble: ${names.join(', ')}`)
   return startSimulator({
@@ -125,6 +128,10 @@ function startTroubledSimulator({ seed, slots, tell }: TestBedOptions): Promise<
     replaySlots: REPLAY_SLOTS,
     historySlots: slots + 10_000,
   })
+}
+
+function omissions({ omits }: TestBedOptions): Partial<Trouble> {
+  return Object.fromEntries(OMISSIONS.map((kind) => [kind, omits]))
 }
 
 /** The trouble of a run: most kinds are always on, and the seed decides about the others. */

@@ -1,10 +1,11 @@
-import type { BalanceRecord, WalletEvent } from '../../pipeline/domain/event.ts'
+import type { BalanceRecord, TokenAccountLink, WalletEvent } from '../../pipeline/domain/event.ts'
 import type { Simulator } from '../simulator/simulator.ts'
 
 /** Expected records of the tracked wallets, as the simulated market states them. */
 export class TrueChain {
   readonly events: WalletEvent[] = []
   readonly balances: BalanceRecord[] = []
+  readonly links: TokenAccountLink[] = []
   /** Number of transactions of each block. */
   readonly blockLengths = new Map<number, number>()
   readonly #simulator: Simulator
@@ -26,9 +27,10 @@ export class TrueChain {
     const { tip } = this
     for (; this.#next <= tip; this.#next += 1) {
       if (this.#simulator.shape.kind(this.#next) !== 'produced') continue
-      const { events, balances } = this.#simulator.truth(this.#next)
+      const { events, balances, links } = this.#simulator.truth(this.#next)
       this.events.push(...events.filter((event) => event.wallet <= wallets))
       this.balances.push(...balances.filter((balance) => balance.wallet <= wallets))
+      this.links.push(...links.filter((link) => link.wallet <= wallets))
       const { length } = this.#simulator.market.block(this.#next).transactions
       this.blockLengths.set(this.#next, length)
     }

@@ -6,6 +6,7 @@ import type { Wallets } from '../domain/wallets.ts'
 import { decodeWallet } from './decode-wallet.ts'
 import { findNamedWallets, type NamedWallets } from './named-wallets.ts'
 import { type ProgramRegistry, REGISTRY } from './registry.ts'
+import { addTokenLinks } from './token-links.ts'
 import { mayMoveAssets, readTransactionFacts } from './transaction-facts.ts'
 import { findUndecodedCause } from './undecoded.ts'
 import { hasEvents, KnownDecimals, type RecordKey, toWalletEvents } from './wallet-events.ts'
@@ -14,7 +15,8 @@ import { hasEvents, KnownDecimals, type RecordKey, toWalletEvents } from './wall
 export interface Decoder {
   /**
    * Returns the records of a transaction in event-key order. The balance record of a wallet follows
-   * the wallet's events. The list is empty when the transaction names no tracked wallet.
+   * the wallet's events, then come the links of its token accounts by address. The list is empty
+   * when the transaction names no tracked wallet.
    *
    * `blockTime` is in unix seconds. `decimalsOf` gives the decimals of mints that the transaction
    * does not state. If it does not know one either, the result is `needs_decimals`: look the
@@ -43,9 +45,9 @@ export function createDecoder(wallets: Wallets, registry: ProgramRegistry = REGI
     decode(tx, blockTime, decimalsOf = NOBODY_KNOWS) {
       const named = findNamedWallets(tx, wallets)
       if (named === null) return NOTHING
-      // A failed transaction moved nothing, but its fee changed balances (rules B1, B14).
+      // A failed transaction moved nothing, but its fee changed balances (rules B1, B14, K8).
       if (tx.failed || (tx.innerKept && !named.ownTokens && !mayMoveAssets(tx, registry))) {
-        return { kind: 'decoded', records: balancesOf(tx, named, blockTime) }
+        return { kind: 'decoded', records: linksOf(tx, named, blockTime) }
       }
       return decodeNamed(tx, named, wallets, registry, blockTime, decimalsOf)
     },
@@ -78,7 +80,7 @@ function decodeNamed(
       const decoded = decodeWallet(facts, wallet)
       if (hasEvents(decoded)) records.push(...toWalletEvents(keyOf(wallet), decoded, decimals))
     }
-    addBalance(records, tx, named, wallet, blockTime)
+    addLinks(records, tx, named, wallet, blockTime)
   }
   const missing = [...decimals.missing]
   return missing.length > 0
@@ -86,24 +88,29 @@ function decodeNamed(
     : { kind: 'decoded', records }
 }
 
-function balancesOf(tx: Transaction, named: NamedWallets, blockTime: number): DecodedRecord[] {
+function linksOf(tx: Transaction, named: NamedWallets, blockTime: number): DecodedRecord[] {
   const records: DecodedRecord[] = []
-  for (const wallet of named.wallets) addBalance(records, tx, named, wallet, blockTime)
+  for (const wallet of named.wallets) addLinks(records, tx, named, wallet, blockTime)
   return records
 }
 
 /**
- * Adds the wallet's own lamports after the transaction, if its key is an account key (rule B14).
+ * Adds the wallet's own lamports before and after the transaction, if its key is an account key
+ * (rule B14), and the links of its token accounts (rule K8).
  */
-function addBalance(
+function addLinks(
   records: DecodedRecord[],
   tx: Transaction,
-  { atKey }: NamedWallets,
+  named: NamedWallets,
   wallet: number,
   blockTime: number,
 ): void {
-  const at = atKey.indexOf(wallet)
-  if (at === -1) return
-  const lamports = tx.lamportsAfter(at)
-  records.push({ kind: 'balance', slot: tx.slot, txIndex: tx.index, wallet, blockTime, lamports })
+  const at = named.atKey.indexOf(wallet)
+  if (at !== -1) {
+    const lamports = tx.lamportsAfter(at)
+    const lamportsBefore = tx.lamportsBefore(at)
+    const place = { slot: tx.slot, txIndex: tx.index, wallet, blockTime }
+    records.push({ kind: 'balance', ...place, lamports, lamportsBefore })
+  }
+  addTokenLinks(records, tx, named, wallet, blockTime)
 }

@@ -102,7 +102,7 @@ function isWhole(tx: Transaction, records: readonly DecodedRecord[]): boolean {
   for (const record of records) {
     const { wallet } = record
     if (record.kind === 'undecoded') exempt.add(wallet)
-    if (record.kind === 'balance' || record.kind === 'undecoded') continue
+    if (!('eventIndex' in record)) continue
     const expected = next.get(wallet) ?? 0
     if (record.eventIndex !== expected) return false
     next.set(wallet, expected + 1)

@@ -608,7 +608,7 @@ function transfersOf(story: TransactionStory): string[] {
       return [`token_transfer ${record.direction} ${record.amount}`]
     if (record.kind === 'sol_transfer')
       return [`sol_transfer ${record.direction} ${record.lamports}`]
-    return record.kind === 'balance' ? [] : [record.kind]
+    return record.kind === 'balance' || record.kind === 'token_link' ? [] : [record.kind]
   })
 }
 

@@ -8,4 +8,4 @@
  * `pipeline/decode/decoder-version.test.ts` fails when it was forgotten. Add a line to the
  * changelog that says what changed and that `operator redecode` applies it to history.
  */
-export const DECODER_VERSION = 3
+export const DECODER_VERSION = 4

@@ -76,8 +76,8 @@ export interface SolTransfer extends EventBase {
 export type WalletEvent = Swap | TokenTransfer | SolTransfer
 
 /**
- * The wallet's own lamports after a transaction that names it (rule B14). Not an event, but logged
- * and stored like one. The newest by slot and transaction index counts.
+ * The wallet's own lamports before and after a transaction that names it (rules B14, K8). Not an
+ * event, but logged and stored like one. The newest by slot and transaction index counts.
  */
 export interface BalanceRecord {
   readonly kind: 'balance'
@@ -85,7 +85,28 @@ export interface BalanceRecord {
   readonly txIndex: number
   readonly wallet: number
   readonly blockTime: number
+  /** Lamports after the transaction. */
   readonly lamports: bigint
+  /** Null for records of log formats before version 3. */
+  readonly lamportsBefore: bigint | null
+}
+
+/**
+ * What a token account of the wallet held before and after a transaction (rule K8). Not an event,
+ * but logged and stored like one. Amounts are raw units, and 0 while the account does not exist or
+ * belongs to somebody else.
+ */
+export interface TokenAccountLink {
+  readonly kind: 'token_link'
+  readonly slot: number
+  readonly txIndex: number
+  readonly wallet: number
+  readonly blockTime: number
+  /** Address of the token account. Never served. */
+  readonly account: Address
+  readonly mint: Address
+  readonly before: bigint
+  readonly after: bigint
 }
 
 /** A transaction that could not be decoded for a wallet (rule K7). */

@@ -1,4 +1,10 @@
-import type { BalanceRecord, KeptTransaction, Undecoded, WalletEvent } from './event.ts'
+import type {
+  BalanceRecord,
+  KeptTransaction,
+  TokenAccountLink,
+  Undecoded,
+  WalletEvent,
+} from './event.ts'
 
 /** A SOL/USD price: USD x 10^9 for one SOL, at a unix second (rule J7). */
 export interface SolPrice {
@@ -24,7 +30,7 @@ export interface SlotMarker {
 }
 
 /** A record that the decoder returns for a tracked wallet. */
-export type DecodedRecord = WalletEvent | BalanceRecord | Undecoded
+export type DecodedRecord = WalletEvent | BalanceRecord | TokenAccountLink | Undecoded
 
 /** A record of a tracked wallet's transaction on the log. */
 export type WalletRecord = DecodedRecord | KeptTransaction

@@ -60,6 +60,15 @@ export function createIngestMetrics(registry: Registry) {
       'method',
       'outcome',
     ]),
+    repairCalls: counter(
+      'repair_rpc_calls_total',
+      'Requests to the RPC server for repairs of breaks.',
+    ),
+    repairs: counter(
+      'repairs_total',
+      'Tries to repair a break, by outcome: found, nothing, not_traded (a mint that the wallet never traded).',
+      ['outcome'],
+    ),
     heldBytes: gauge(
       'ingest_held_bytes',
       'Bytes of transactions in memory: of unsealed slots, and of sealed slots waiting for the log.',

@@ -63,6 +63,7 @@ const balance = (slot: number, wallet: number, txIndex = 0): WalletRecord => ({
   wallet,
   blockTime: 1_700_000_000 + slot,
   lamports: BigInt(slot),
+  lamportsBefore: null,
 })
 /** A slot in which each of the wallets has one record. */
 const slotOf = (slot: number, wallets: readonly number[]) => ({

@@ -37,10 +37,25 @@ test('a swap of format version 1 is read as one without a known pool (rule K3)',
   )
 })
 
+test('a balance of format version 2 is read as one of which the lamports before are not known (rule K3)', (t) => {
+  fc.assert(
+    fc.property(ANY_RECORD.balance, (balance) => {
+      const message = { kind: 'record' as const, record: balance, late: null, decoderVersion: 1 }
+      const { lamportsBefore, ...entry } = JSON.parse(encodeMessage(message))
+      t.deepEqual(read(JSON.stringify({ ...entry, v: 2 })), {
+        kind: 'ok',
+        message: { ...message, record: { ...balance, lamportsBefore: null } },
+      })
+      t.is(read(JSON.stringify({ ...entry, lamportsBefore, v: 2 })).kind, 'malformed')
+      t.is(read(JSON.stringify(entry)).kind, 'malformed')
+    }),
+  )
+})
+
 test('the texts of a marker and of a refold request do not change', (t) => {
   const slots = { slot: 405_000_123, parent: 405_000_121, blockTime: 1_790_000_000 }
   const solPrice = { time: 1_789_999_990, usdE9: 150_000_000_001n }
-  const start = '{"v":2,"kind":"marker","slot":405000123,"parent":405000121,"blockTime":1790000000'
+  const start = '{"v":3,"kind":"marker","slot":405000123,"parent":405000121,"blockTime":1790000000'
   const texts: [string, LogMessage][] = [
     [`${start},"solPrice":null}`, { kind: 'marker', marker: { ...slots, solPrice: null } }],
     [
@@ -48,7 +63,7 @@ test('the texts of a marker and of a refold request do not change', (t) => {
       { kind: 'marker', marker: { ...slots, solPrice } },
     ],
     [
-      '{"v":2,"kind":"refold","wallet":12,"revision":3}',
+      '{"v":3,"kind":"refold","wallet":12,"revision":3}',
       { kind: 'refold', refold: { wallet: 12, revision: 3 } },
     ],
   ]
@@ -59,7 +74,7 @@ test('the texts of a marker and of a refold request do not change', (t) => {
 })
 
 test('a refold request names a wallet and a revision that can be reached', (t) => {
-  const fields = { v: 2, kind: 'refold', wallet: 1, revision: 2 ** 21 - 1 }
+  const fields = { v: 3, kind: 'refold', wallet: 1, revision: 2 ** 21 - 1 }
   t.is(read(JSON.stringify(fields)).kind, 'ok')
   for (const wrong of [
     { revision: 0 },
@@ -113,5 +128,5 @@ test('any damage to an entry is refused with a reason, never thrown', (t) => {
 })
 
 test('an entry of a later format is not taken for a damaged one (rule K3)', (t) => {
-  t.deepEqual(read('{"v":3,"kind":"something_new"}'), { kind: 'newer', version: 3 })
+  t.deepEqual(read('{"v":4,"kind":"something_new"}'), { kind: 'newer', version: 4 })
 })

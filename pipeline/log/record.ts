@@ -21,14 +21,14 @@ export type MalformedReason = 'empty' | 'not_json' | 'no_version' | 'wrong_shape
  * Version of the format that is written; every version from 1 can be read. Raise it when older
  * readers would refuse or misread an entry, as with a new field (rule K3).
  */
-export const FORMAT_VERSION = 2
+export const FORMAT_VERSION = 3
 
 /**
  * Returns the JSON text of an entry: the format version, the fields of the message, bigints as
  * decimal strings, bytes in base64. `decodeMessage` returns an equal message.
  *
- * Example: `{"v":2,"kind":"balance","slot":5,"txIndex":0,"wallet":12,"blockTime":1700000000,
- * "lamports":"1000","late":null,"decoderVersion":1}`
+ * Example: `{"v":3,"kind":"balance","slot":5,"txIndex":0,"wallet":12,"blockTime":1700000000,
+ * "lamports":"1000","lamportsBefore":"1005","late":null,"decoderVersion":1}`
  */
 export function encodeMessage(message: LogMessage): string {
   switch (message.kind) {

@@ -32,7 +32,7 @@ const placeRow = { slot: 405_000_123, tx_index: 17, wallet: 12, block_time: 1_79
 const origin = { decoder_version: 3 }
 const eventOrigin = { late: 'stream', ...origin }
 
-/** Entries and rows as version 2 of the format and the schema have them. They must not change. */
+/** Entries and rows as version 3 of the format and the schema have them. They must not change. */
 const EXAMPLES: readonly Example[] = [
   {
     record: {
@@ -161,9 +161,38 @@ const EXAMPLES: readonly Example[] = [
     },
   },
   {
-    record: { kind: 'balance', ...place, lamports: 99_999_995_000n },
-    text: `"kind":"balance",${placeText},"lamports":"99999995000"`,
-    row: { ...placeRow, lamports: 99_999_995_000n, ...origin },
+    record: {
+      kind: 'balance',
+      ...place,
+      lamports: 99_999_995_000n,
+      lamportsBefore: 100_000_000_000n,
+    },
+    text: `"kind":"balance",${placeText},"lamports":"99999995000","lamportsBefore":"100000000000"`,
+    row: {
+      ...placeRow,
+      lamports: 99_999_995_000n,
+      lamports_before: 100_000_000_000n,
+      ...origin,
+    },
+  },
+  {
+    record: {
+      kind: 'token_link',
+      ...place,
+      account: POOL,
+      mint: MINT,
+      before: 0n,
+      after: 2n ** 64n - 1n,
+    },
+    text: `"kind":"token_link",${placeText},"account":"${POOL}","mint":"${MINT}","before":"0","after":"18446744073709551615"`,
+    row: {
+      ...placeRow,
+      account: POOL,
+      mint: MINT,
+      amount_before: 0n,
+      amount_after: 2n ** 64n - 1n,
+      ...origin,
+    },
   },
   {
     record: {
@@ -209,7 +238,7 @@ test('every record type has an example', (check) => {
 test('the log entry of each record type does not change', (check) => {
   for (const { record, text } of EXAMPLES) {
     const bytes = record.kind === 'kept' ? ',"bytes":"AQIDBA=="' : ''
-    const entry = `{"v":2,${text},"late":"stream","decoderVersion":3${bytes}}`
+    const entry = `{"v":3,${text},"late":"stream","decoderVersion":3${bytes}}`
     check.is(encodeMessage(messageOf(record)), entry)
     check.deepEqual(read(entry), { kind: 'ok', message: messageOf(record) })
   }

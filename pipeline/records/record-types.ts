@@ -89,7 +89,21 @@ export const RECORD_TYPES = {
   },
   balance: {
     table: 'sol_balances',
-    fields: { ...place, lamports: field(t.u64, 'lamports') },
+    fields: {
+      ...place,
+      lamports: field(t.u64, 'lamports'),
+      lamportsBefore: field(t.nullable(t.u64), 'lamports_before', { since: 3 }),
+    },
+  },
+  token_link: {
+    table: 'token_links',
+    fields: {
+      ...place,
+      account: field(t.pubkey, 'account'),
+      mint: field(t.pubkey, 'mint'),
+      before: field(t.u64, 'amount_before'),
+      after: field(t.u64, 'amount_after'),
+    },
   },
   undecoded: {
     table: 'undecoded',

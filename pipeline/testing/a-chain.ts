@@ -21,7 +21,7 @@ export interface RecordChain {
 
 /**
  * Returns a random chain of some wallets over some slots: swaps with and without a value,
- * transfers, balances, undecoded transactions, kept bytes, empty slots and skipped slot numbers.
+ * transfers, links, undecoded transactions, kept bytes, empty slots and skipped slot numbers.
  * `lateShare` is the share of transactions whose records arrive late. The same seed gives the same
  * chain.
  */
@@ -95,7 +95,12 @@ export function aChain(options: {
             ])(),
           )
         }
-        target.push({ kind: 'balance', ...place, lamports: BigInt(random(2_000_000_000)) * 30n })
+        const lamports = BigInt(random(2_000_000_000)) * 30n
+        target.push({ kind: 'balance', ...place, lamports, lamportsBefore: lamports + 5_000n })
+        if (txIndex % 2 === 0) {
+          const link = { account: mints[2]!, mint: mints[3]!, before: 0n, after: lamports }
+          target.push({ kind: 'token_link', ...place, ...link })
+        }
         if (random(15) === 0)
           target.push({
             kind: 'undecoded',
@@ -106,7 +111,11 @@ export function aChain(options: {
           })
       }
       const first = target.find(
-        (r) => r.txIndex === txIndex && r.slot === slot && r.kind !== 'balance',
+        (r) =>
+          r.txIndex === txIndex &&
+          r.slot === slot &&
+          r.kind !== 'balance' &&
+          r.kind !== 'token_link',
       )
       if (first)
         target.push({

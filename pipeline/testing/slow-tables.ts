@@ -1,4 +1,4 @@
-import type { BalanceRecord, Swap, WalletEvent } from '../domain/event.ts'
+import type { BalanceRecord, Swap, TokenAccountLink, WalletEvent } from '../domain/event.ts'
 import { compareEventKeys } from '../domain/event-key.ts'
 import { slowBooks, slowToken } from './slow-books.ts'
 import { type SlowEvent, slowEvent, slowValue } from './slow-events.ts'
@@ -13,12 +13,13 @@ type SlowValue = string | number | bigint | boolean | null | readonly SlowRow[]
 
 /**
  * History of the tracked wallets `W1` to `W<wallets>`: each event once, in any order, each swap
- * with its price; each balance record once.
+ * with its price; each balance record and token link once.
  */
 export interface SlowInputs {
   readonly wallets: number
   readonly events: readonly WalletEvent[]
   readonly balances: readonly BalanceRecord[]
+  readonly links: readonly TokenAccountLink[]
 }
 
 /** Whole tables by name. Rows are in no order. */
@@ -29,6 +30,7 @@ export type SlowTableName =
   | 'transfers'
   | 'sol_transfers'
   | 'sol_balances'
+  | 'token_links'
   | 'lots'
   | 'disposals'
   | 'positions'
@@ -40,7 +42,7 @@ export type SlowTableName =
  * slow implementation, written to be read, which carries no state from one event to the next. It
  * shares nothing with the code under test but the types of `domain`.
  */
-export function slowTables({ wallets, events, balances }: SlowInputs): SlowTables {
+export function slowTables({ wallets, events, balances, links }: SlowInputs): SlowTables {
   const ordered = [...events].sort(compareEventKeys)
   const numbers = Array.from({ length: wallets }, (_, index) => index + 1)
   const books = numbers.map((wallet) => ({
@@ -80,6 +82,17 @@ export function slowTables({ wallets, events, balances }: SlowInputs): SlowTable
       tx_index: record.txIndex,
       block_time: record.blockTime,
       lamports: record.lamports,
+      lamports_before: record.lamportsBefore,
+    })),
+    token_links: links.map((link) => ({
+      wallet: link.wallet,
+      account: link.account,
+      slot: link.slot,
+      tx_index: link.txIndex,
+      block_time: link.blockTime,
+      mint: link.mint,
+      amount_before: link.before,
+      amount_after: link.after,
     })),
     lots: tokens.flatMap(lotRows),
     disposals: tokens.flatMap(disposalRows),

@@ -6,6 +6,7 @@ export const TABLE_KEYS = {
   transfers: 'slot, tx_index, wallet, event_index',
   sol_transfers: 'slot, tx_index, wallet, event_index',
   sol_balances: 'wallet, slot, tx_index',
+  token_links: 'wallet, account, slot, tx_index',
   undecoded: 'slot, tx_index, wallet',
   transactions: 'slot, tx_index',
   lots: 'wallet, mint, slot, tx_index, event_index',

@@ -28,6 +28,33 @@ export function createFoldMetrics(registry: Registry) {
 /** See `createFoldMetrics`. */
 export type FoldMetrics = ReturnType<typeof createFoldMetrics>
 
+/** Creates the metrics of the check of links. */
+export function createLinkCheckMetrics(registry: Registry) {
+  const { counter, gauge } = metricsOf(registry)
+  return {
+    links: counter(
+      'link_checks_total',
+      'Links checked, by outcome: fits, doubtful (something may be missing before it), late.',
+      ['outcome'],
+    ),
+    breaks: counter(
+      'chain_break_changes_total',
+      'Breaks in the chains of links of accounts that were opened or closed.',
+      ['change'],
+    ),
+    open: gauge('chain_breaks', 'Breaks in the chains of links that are open or unexplained now.', [
+      'state',
+    ]),
+    oldest: gauge(
+      'chain_break_oldest_seconds',
+      'Seconds since the oldest open break was opened; 0 without one.',
+    ),
+  }
+}
+
+/** See `createLinkCheckMetrics`. */
+export type LinkCheckMetrics = ReturnType<typeof createLinkCheckMetrics>
+
 /** Creates the metrics of the mint facts worker. */
 export function createMintFactsMetrics(registry: Registry) {
   const { counter, gauge } = metricsOf(registry)

@@ -61,6 +61,7 @@ export function createWorkload({ wallets, tokensPerWallet }: Workload) {
         wallet,
         blockTime,
         lamports: BigInt(random(1_000_000_000)) * 50n,
+        lamportsBefore: 0n,
       })
     }
     const blockTime = START_TIME + Math.floor(slot * 0.4)

@@ -1,24 +1,29 @@
 import { encodeBase58 } from '../../../pipeline/domain/base58.ts'
-import type { BalanceRecord, WalletEvent } from '../../../pipeline/domain/event.ts'
+import type {
+  BalanceRecord,
+  TokenAccountLink,
+  WalletEvent,
+} from '../../../pipeline/domain/event.ts'
 import type { DecodedRecord } from '../../../pipeline/domain/slot.ts'
 import type { Key } from './key.ts'
 import type { MarketAction } from './scene.ts'
 import type { Signatures } from './signature.ts'
 import { blockTimeOf } from './slot-time.ts'
 import { applyDraft, type Balances, type PlacedSlot, tokenAmounts } from './slot-transactions.ts'
-import type { Draft } from './transaction-builder.ts'
+import type { Draft, DraftBalance } from './transaction-builder.ts'
 import { inEventOrder } from './truth.ts'
 import type { Universe, Wallet } from './universe.ts'
 
 /** The records that a decoder must find in a slot, without USD prices. */
 export interface SlotTruth {
   /**
-   * Events and balances by transaction, wallet, event. The balance of a wallet follows its events
-   * in the same transaction.
+   * Events and links by transaction, wallet, event. The balance of a wallet follows its events in
+   * the same transaction, then come the links of its token accounts by address.
    */
   readonly records: readonly DecodedRecord[]
   readonly events: readonly WalletEvent[]
   readonly balances: readonly BalanceRecord[]
+  readonly links: readonly TokenAccountLink[]
   /**
    * Indexes of the transactions that name a tracked wallet or change a balance of its token
    * accounts: those that a subscription by wallet must bring. Some leave no record, for example
@@ -44,16 +49,18 @@ export function truthOf(
     if (placed.desk === undefined) return
     const action = placed.action()
     if (concernsWallet(universe, action.draft)) transactions.push(index)
+    const before = new Map(balances)
     applyDraft(balances, action.draft)
     const signature = encodeBase58(signatures.of(slot, index))
     const place = { slot, txIndex: index, blockTime: blockTimeOf(slot), signature }
-    records.push(...recordsOf(universe, action, place, balances))
+    records.push(...recordsOf(universe, action, place, { before, after: balances }))
   })
   return {
     transactions,
     records,
-    events: records.filter((record) => record.kind !== 'balance' && record.kind !== 'undecoded'),
+    events: records.filter((record) => 'eventIndex' in record),
     balances: records.filter((record) => record.kind === 'balance'),
+    links: records.filter((record) => record.kind === 'token_link'),
   }
 }
 
@@ -64,32 +71,67 @@ interface TransactionPlace {
   readonly signature: string
 }
 
-/** The records of a transaction, wallet by wallet. `balances` are those after it. */
+/** Balances before and after a transaction. */
+interface Around {
+  readonly before: Balances
+  readonly after: Balances
+}
+
+/** The records of a transaction, wallet by wallet. */
 function recordsOf(
   universe: Universe,
-  action: MarketAction,
+  { draft, intents }: MarketAction,
   place: TransactionPlace,
-  balances: Balances,
+  around: Around,
 ): DecodedRecord[] {
-  const lamportsByWallet = new Map<number, bigint>()
-  for (const key of action.draft.keys) {
-    const lamports = balances.get(key.id)
-    const wallet = lamports === undefined ? undefined : walletOf(universe, key)
-    if (lamports !== undefined && wallet !== undefined)
-      lamportsByWallet.set(wallet.number, lamports)
-  }
-  const tracked = action.intents.filter((intent) => intent.wallet > 0)
-  const wallets = new Set([...tracked.map((intent) => intent.wallet), ...lamportsByWallet.keys()])
+  const { slot, txIndex, blockTime, signature } = place
+  const places = { slot, txIndex, blockTime }
+  const named = new Set(draft.keys.flatMap((key) => walletOf(universe, key)?.number ?? []))
+  const tracked = intents.filter((intent) => intent.wallet > 0)
+  const links = tokenLinksOf(universe, draft, places, around).filter(
+    (link) => named.has(link.wallet) || link.before !== link.after,
+  )
+  const wallets = new Set([...[...tracked, ...links].map(({ wallet }) => wallet), ...named])
   return [...wallets]
     .sort((a, b) => a - b)
-    .flatMap((wallet): DecodedRecord[] => {
-      const own = inEventOrder(tracked.filter((intent) => intent.wallet === wallet))
-      const events = own.map((intent, eventIndex) => ({ ...intent, ...place, eventIndex }))
-      const lamports = lamportsByWallet.get(wallet)
-      if (lamports === undefined) return events
-      const { slot, txIndex, blockTime } = place
-      return [...events, { kind: 'balance', slot, txIndex, wallet, blockTime, lamports }]
-    })
+    .flatMap((wallet): DecodedRecord[] => [
+      ...inEventOrder(tracked.filter((intent) => intent.wallet === wallet)).map(
+        (intent, eventIndex) => ({ ...intent, ...places, signature, eventIndex }),
+      ),
+      ...draft.keys.flatMap((key): BalanceRecord[] => {
+        const lamports = around.after.get(key.id)
+        if (lamports === undefined || walletOf(universe, key)?.number !== wallet) return []
+        const lamportsBefore = around.before.get(key.id) ?? null
+        return [{ kind: 'balance', ...places, wallet, lamports, lamportsBefore }]
+      }),
+      ...links.filter((link) => link.wallet === wallet),
+    ])
+}
+
+/** What the token accounts of tracked wallets held around a transaction, by address (rule K8). */
+function tokenLinksOf(
+  universe: Universe,
+  draft: Draft,
+  places: Pick<TokenAccountLink, 'slot' | 'txIndex' | 'blockTime'>,
+  { before, after }: Around,
+): TokenAccountLink[] {
+  const ids = new Set([...draft.preTokens, ...draft.postTokens].map(({ account }) => account))
+  const links = [...ids].flatMap((account): TokenAccountLink[] => {
+    const { id, address } = draft.keys[account]!
+    const ofAccount = (held: DraftBalance) => held.account === account
+    const pre = draft.preTokens.find(ofAccount)?.token
+    const post = draft.postTokens.find(ofAccount)?.token
+    const { owner, mint } = (post ?? pre)!
+    const wallet = walletOf(universe, owner)?.number
+    if (wallet === undefined) return []
+    const amounts = {
+      before: before.get(id) ?? pre?.amount ?? 0n,
+      after: after.get(id) ?? post?.amount ?? 0n,
+    }
+    const link = { ...places, wallet, account: address, mint: mint.key.address, ...amounts }
+    return [{ kind: 'token_link', ...link }]
+  })
+  return links.sort((a, b) => (a.account < b.account ? -1 : 1))
 }
 
 /** Whether a transaction names a tracked wallet or changes a balance of its token accounts. */

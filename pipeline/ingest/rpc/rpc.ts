@@ -1,5 +1,6 @@
 import type { Address } from '../../domain/address.ts'
 import { ServiceError } from '../../domain/service-error.ts'
+import { createHoldings, type HoldingsRpc } from './holdings.ts'
 import { createJsonRpc, RpcErrorResponse, type RpcOptions } from './json-rpc.ts'
 import {
   blockOrMissing,
@@ -13,12 +14,15 @@ import {
   readTokenAmount,
 } from './rpc-responses.ts'
 import type { AccountsRpc, HistoryRpc, PaymentRpc, SolanaRpc } from './solana-rpc.ts'
+import { TOKEN_PROGRAMS } from './token-programs.ts'
 
 /**
  * A Solana RPC client. `Connection` of @solana/web3.js is not used: it ignores Retry-After, has no
  * timeout, and converts blocks into classes that the normaliser would have to take apart.
  */
-export function createRpc(options: RpcOptions): SolanaRpc & HistoryRpc & AccountsRpc & PaymentRpc {
+export function createRpc(
+  options: RpcOptions,
+): SolanaRpc & HistoryRpc & AccountsRpc & PaymentRpc & HoldingsRpc {
   const { call, callOnce, close } = createJsonRpc(options)
 
   async function getAccountsAt(addresses: readonly Address[], minContextSlot?: number) {
@@ -90,6 +94,7 @@ export function createRpc(options: RpcOptions): SolanaRpc & HistoryRpc & Account
       )
       return { slot, amounts: new Map(amounts) }
     },
+    ...createHoldings(call),
     close,
   }
 }
@@ -112,8 +117,3 @@ const TRANSACTION_OPTIONS = {
 
 /** In a token account: 32 bytes mint, 32 bytes owner, then the amount as u64. */
 const TOKEN_AMOUNT_OFFSET = 64
-
-const TOKEN_PROGRAMS = [
-  'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
-  'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb',
-]

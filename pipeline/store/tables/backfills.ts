@@ -129,6 +129,36 @@ export async function hasOpenBackfills(store: Store): Promise<boolean> {
   return row?.open !== '0'
 }
 
+/** A stretch of a wallet's history that a backfill has still to fetch. */
+export interface OpenRange {
+  readonly wallet: number
+  readonly fromSlot: number
+  readonly toSlot: number
+}
+
+/** Returns what open backfills of all reasons have still to fetch. */
+export async function readOpenRanges(store: Store): Promise<OpenRange[]> {
+  const rows = await store.query<{ wallet: number; from_slot: string; to: string }>(
+    `SELECT wallet, from_slot, if(position_slot > 0, position_slot, if(to_slot > 0, to_slot, {max:UInt64})) AS to
+     FROM backfills FINAL WHERE state = 'open' LIMIT 10000000`,
+    { max: Number.MAX_SAFE_INTEGER },
+  )
+  return rows.map((row) => ({
+    wallet: row.wallet,
+    fromSlot: Number(row.from_slot),
+    toSlot: Number(row.to),
+  }))
+}
+
+/** Returns the wallets with a backfill that changed since a time, in unix milliseconds. */
+export async function readBackfilledSince(store: Store, sinceMs: number): Promise<number[]> {
+  const rows = await store.query<{ wallet: number }>(
+    'SELECT DISTINCT wallet FROM backfills FINAL WHERE version >= {since:UInt64} LIMIT 10000000',
+    { since: sinceMs },
+  )
+  return rows.map(({ wallet }) => wallet)
+}
+
 /**
  * Subquery: for each wallet the ranges that are to be fetched because of a gap or because it
  * joined, and when the newest gap was found.

@@ -10,6 +10,7 @@ const KEYS = {
   transfers: EVENT_KEY,
   sol_transfers: EVENT_KEY,
   sol_balances: ['wallet', 'slot', 'tx_index'],
+  token_links: ['wallet', 'account', 'slot', 'tx_index'],
   undecoded: ['slot', 'tx_index', 'wallet'],
 }
 
@@ -84,13 +85,14 @@ export async function findDecodedKeys(
 
 type DecodedKeyRow = { readonly table: DecodedTable; readonly slot: string } & Readonly<
   Record<'tx_index' | 'wallet' | 'event_index' | 'decoder_version' | 'is_deleted', number>
->
+> & { readonly account: string }
 
 function keysQuery(table: DecodedTable, pairs: readonly string[]): string {
   const key = KEYS[table].join(', ')
   const eventIndex = KEYS[table].includes('event_index') ? 'event_index' : '0'
-  const isDeleted = table === 'sol_balances' ? '0' : 'is_deleted'
-  return `SELECT '${table}' AS table, slot, tx_index, wallet, toUInt32(${eventIndex}) AS event_index, decoder_version, toUInt8(${isDeleted}) AS is_deleted
+  const account = KEYS[table].includes('account') ? 'account' : "''"
+  const isDeleted = table === 'sol_balances' || table === 'token_links' ? '0' : 'is_deleted'
+  return `SELECT '${table}' AS table, slot, tx_index, wallet, ${account} AS account, toUInt32(${eventIndex}) AS event_index, decoder_version, toUInt8(${isDeleted}) AS is_deleted
     FROM ${table} WHERE (wallet, slot) IN (${pairs.join(', ')})
     ORDER BY ${key}, version DESC LIMIT 1 BY ${key} LIMIT 1000000`
 }
@@ -142,3 +144,7 @@ const UNKNOWN_PROGRAMS = `
   GROUP BY program_id
   ORDER BY sum(value) DESC, swaps DESC, max(slot) DESC, program_id
   LIMIT 10000`
+
+/** Subquery: places of a wallet's transactions that could not be decoded. */
+export const UNDECODED_PLACES =
+  'SELECT slot, tx_index FROM undecoded FINAL WHERE wallet = {wallet:UInt32}'

@@ -120,3 +120,22 @@ export async function readProgress(
     ]),
   )
 }
+
+/**
+ * Returns the position from which links of these partitions may not have been checked (rule K8):
+ * the lowest slot, and the unix seconds (wall clock) of the oldest row. Null before the first
+ * check.
+ */
+export async function readCheckedLinks(
+  store: Store,
+  partitions: readonly number[],
+): Promise<{ readonly slot: number; readonly time: number } | null> {
+  const [row] = await store.query<{ lowest: string; time: number; found: string }>(
+    `SELECT min(slot) AS lowest, min(block_time) AS time, count() AS found FROM progress FINAL
+     WHERE worker = 'links' AND partition IN {partitions:Array(UInt16)}`,
+    { partitions },
+  )
+  return row === undefined || row.found === '0'
+    ? null
+    : { slot: Number(row.lowest), time: row.time }
+}

@@ -202,3 +202,12 @@ export async function readSwappedMints(store: Store, after: number, to: number):
   )
   return rows.map(({ mint }) => mint)
 }
+
+/** Whether a wallet has swapped a mint. */
+export async function hasTraded(store: Store, wallet: number, mint: string): Promise<boolean> {
+  const rows = await store.query(
+    'SELECT 1 FROM swaps WHERE wallet = {wallet:UInt32} AND base_mint = {mint:String} AND is_deleted = 0 LIMIT 1',
+    { wallet, mint },
+  )
+  return rows.length > 0
+}

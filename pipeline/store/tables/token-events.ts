@@ -108,3 +108,13 @@ const DECIMALS = `
     SELECT mint, decimals FROM transfers WHERE mint IN {mints:Array(String)}
   )
   GROUP BY mint`
+
+/** Subquery: what events of a wallet change, by transaction and mint, from a slot to another. */
+export const EVENT_CHANGES = `
+  SELECT slot, tx_index, mint, sum(amount) AS change FROM (
+    SELECT slot, tx_index, base_mint AS mint, if(side = 'buy', 1, -1) * toInt256(base_amount) AS amount FROM swaps FINAL
+    WHERE wallet = {wallet:UInt32} AND slot > {from:UInt64} AND slot <= {to:UInt64}
+    UNION ALL
+    SELECT slot, tx_index, mint, if(direction = 'in', 1, -1) * toInt256(amount) FROM transfers FINAL
+    WHERE wallet = {wallet:UInt32} AND slot > {from:UInt64} AND slot <= {to:UInt64}
+  ) GROUP BY slot, tx_index, mint`

@@ -3,10 +3,12 @@ import type { Address } from '../../domain/address.ts'
 import type { HistoryRange } from '../../domain/history.ts'
 import { ServiceError } from '../../domain/service-error.ts'
 import { DEFAULT_FOLLOW_LIMITS } from '../../ingest/follow-limits.ts'
+import type { HoldingsRpc } from '../../ingest/rpc/holdings.ts'
 import { createMintDecimals } from '../../ingest/rpc/mint-decimals.ts'
 import { createRefusals } from '../../ingest/rpc/refusals.ts'
 import { StoppedError } from '../../ingest/rpc/retry-until-stopped.ts'
 import { createRpc } from '../../ingest/rpc/rpc.ts'
+import type { HistoryRpc } from '../../ingest/rpc/solana-rpc.ts'
 import { createTransactionIndexes } from '../../ingest/rpc/transaction-index.ts'
 import type { IngestMetrics } from '../../ingest/telemetry.ts'
 import type { EventLog } from '../../log/log.ts'
@@ -90,6 +92,8 @@ export interface Backfills {
   slotAtTime(time: number): Promise<number>
   readonly jobs: BackfillJobs
   readonly coverage: WalletCoverage
+  /** The client of the RPC server. */
+  readonly rpc: HistoryRpc & HoldingsRpc
   /** Resolves when everything that the log has acknowledged would survive a crash. */
   untilDurable(stop: AbortSignal): Promise<void>
   close(): void
@@ -146,6 +150,7 @@ export function createBackfills(options: BackfillsOptions): Backfills {
       await runBackfillJob(job, address, deps, ended.signal).finally(ended.release)
     },
     slotAtTime: slotTimes.slotAt,
+    rpc,
     jobs: deps.jobs,
     coverage: deps.coverage,
     untilDurable: deps.untilDurable,

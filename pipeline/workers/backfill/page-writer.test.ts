@@ -17,6 +17,7 @@ const balance = (slot: number, txIndex = 0): BalanceRecord => ({
   wallet: 1,
   blockTime: slot,
   lamports: 1n,
+  lamportsBefore: 1n,
 })
 
 const page = (records: number, slots: readonly number[], isLast = false): BackfillPage => ({

@@ -1,6 +1,7 @@
 import type { WalletRecord } from '../../domain/slot.ts'
 import type { IngestMetrics } from '../../ingest/telemetry.ts'
 import type { EventLog } from '../../log/log.ts'
+import type { LateOrigin } from '../../log/log-message.ts'
 import { batches } from '../../runtime/batches.ts'
 import type { Store } from '../../store/store.ts'
 import type { BackfillJob, BackfillJobs } from '../../store/tables/backfills.ts'
@@ -8,14 +9,18 @@ import { readSettledSolPrices } from '../../store/tables/sol-prices.ts'
 import { refuseStopped } from './fetch-transaction.ts'
 import type { BackfillPage } from './page-fetcher.ts'
 
-/** Dependencies of writing pages. */
-export interface PageWriterDeps {
+/** Dependencies of appending fetched records. */
+export interface AppendDeps {
   /** Waits while the server is down. */
   readonly store: Store
   readonly log: EventLog
-  readonly jobs: BackfillJobs
   readonly metrics: IngestMetrics
   readonly priceMaxAgeSeconds: number
+}
+
+/** Dependencies of writing pages. */
+export interface PageWriterDeps extends AppendDeps {
+  readonly jobs: BackfillJobs
   /** Resolves when everything that the log has acknowledged would survive a crash. */
   readonly untilDurable: (stop: AbortSignal) => Promise<void>
 }
@@ -64,7 +69,7 @@ export class PageWriter {
   }
 
   async #write({ records, transactions, job, isLast }: BackfillPage): Promise<void> {
-    await append(records, this.#deps)
+    await appendFetched(records, 'backfill', this.#deps)
     this.#onPage({ transactions })
     await this.#saving
     this.#saving = this.#save(isLast ? [] : [job])
@@ -79,14 +84,17 @@ export class PageWriter {
 }
 
 /**
- * Appends the records of a page in chain order. Records of one transaction are in key order
- * already.
+ * Appends fetched records of one wallet in chain order, with SOL prices. Records of one transaction
+ * are in key order already.
  */
-async function append(page: WalletRecord[], deps: PageWriterDeps): Promise<void> {
-  const inOrder = page.sort((a, b) => a.slot - b.slot || a.txIndex - b.txIndex)
+export async function appendFetched(
+  fetched: readonly WalletRecord[],
+  origin: LateOrigin,
+  deps: AppendDeps,
+): Promise<void> {
+  const inOrder = [...fetched].sort((a, b) => a.slot - b.slot || a.txIndex - b.txIndex)
   const records = await withPrices(inOrder, deps)
-  for (const some of batches(records, RECORDS_PER_APPEND))
-    await deps.log.appendLate(some, 'backfill')
+  for (const some of batches(records, RECORDS_PER_APPEND)) await deps.log.appendLate(some, origin)
   for (const { kind } of records) deps.metrics.records.inc({ kind })
 }
 
@@ -96,7 +104,7 @@ async function append(page: WalletRecord[], deps: PageWriterDeps): Promise<void>
  */
 async function withPrices(
   records: readonly WalletRecord[],
-  { store, priceMaxAgeSeconds }: PageWriterDeps,
+  { store, priceMaxAgeSeconds }: AppendDeps,
 ): Promise<readonly WalletRecord[]> {
   const times = records.flatMap((record) =>
     record.kind === 'swap' && record.quoteMint !== null ? [record.blockTime] : [],

@@ -122,8 +122,10 @@ async function decodePage(
     const result = decode(tx, row)
     if (result.kind !== 'decoded') continue
     decoded.push(row)
+    // Only some transactions are kept, and a chain of links with holes would look broken.
     for (const record of result.records)
-      if (only === null || record.wallet === only.wallet) records.push(record)
+      if (record.kind !== 'token_link' && (only === null || record.wallet === only.wallet))
+        records.push(record)
   }
   return { records, decoded }
 }

@@ -102,7 +102,16 @@ const MINT = 'm'.repeat(43) as never // opaque
 const WSOL = 'So11111111111111111111111111111111111111112' as never
 const place = { slot: 100, txIndex: 7, wallet: 1, blockTime: 1_700_000_000 }
 const signature = 's'
-const balance: DecodedRecord = { kind: 'balance', ...place, lamports: 5n }
+const balance: DecodedRecord = { kind: 'balance', ...place, lamports: 5n, lamportsBefore: 4n }
+/** A transaction that does not name the wallet itself has links of its token accounts alone. */
+const link: DecodedRecord = {
+  kind: 'token_link',
+  ...place,
+  account: MINT,
+  mint: MINT,
+  before: 1n,
+  after: 2n,
+}
 const buyAt = (eventIndex: number, amount: bigint): DecodedRecord => ({
   kind: 'swap',
   ...place,
@@ -155,12 +164,20 @@ const around = [
 
 /** What a decoder makes of the transaction: events with dense indexes, or one undecoded record. */
 const aDecoding: fc.Arbitrary<DecodedRecord[]> = fc.oneof(
-  { weight: 1, arbitrary: fc.constant<DecodedRecord[]>([undecoded, balance]) },
+  { weight: 1, arbitrary: fc.constant<DecodedRecord[]>([undecoded, link]) },
   {
     weight: 5,
     arbitrary: fc
-      .array(fc.tuple(fc.constantFrom(buyAt, tokenAt, solAt), fc.bigInt(1n, 4n)), { maxLength: 4 })
-      .map((events) => [...events.map(([make, amount], index) => make(index, amount)), balance]),
+      .tuple(
+        fc.array(fc.tuple(fc.constantFrom(buyAt, tokenAt, solAt), fc.bigInt(1n, 4n)), {
+          maxLength: 4,
+        }),
+        fc.constantFrom(balance, link),
+      )
+      .map(([events, last]) => [
+        ...events.map(([make, amount], index) => make(index, amount)),
+        last,
+      ]),
   },
 )
 

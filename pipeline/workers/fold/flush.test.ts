@@ -18,6 +18,7 @@ const balance: BalanceRecord = {
   wallet: 1,
   blockTime: 12,
   lamports: 5n,
+  lamportsBefore: 6n,
 }
 
 test('batches are joined in order, with the newest marker of each partition', (t) => {

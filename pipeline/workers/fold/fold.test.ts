@@ -66,6 +66,7 @@ const columnsApart: Record<Table, string[]> = {
   transfers: EVENT_APART,
   sol_transfers: EVENT_APART,
   sol_balances: ['version', 'inserted_at'],
+  token_links: ['version', 'inserted_at'],
   undecoded: ['version', 'is_deleted', 'inserted_at'],
   transactions: ['inserted_at'],
   lots: ['version', 'is_deleted'],
@@ -88,9 +89,7 @@ const recordsOf = (chain: RecordChain): WalletRecord[] => [
 
 const eventsOf = (chain: RecordChain): WalletEvent[] =>
   recordsOf(chain)
-    .flatMap((r) =>
-      r.kind === 'balance' || r.kind === 'undecoded' || r.kind === 'kept' ? [] : [r],
-    )
+    .filter((r) => 'eventIndex' in r)
     .sort(compareEventKeys)
 
 /**
@@ -104,6 +103,7 @@ function expectedDump(chain: RecordChain, isSalted = false): Dump {
     transfers: events.flatMap((e) => (e.kind === 'token_transfer' ? [recordRow(e)] : [])),
     sol_transfers: events.flatMap((e) => (e.kind === 'sol_transfer' ? [recordRow(e)] : [])),
     sol_balances: records.flatMap((r) => (r.kind === 'balance' ? [recordRow(r)] : [])),
+    token_links: records.flatMap((r) => (r.kind === 'token_link' ? [recordRow(r)] : [])),
     undecoded: records.flatMap((r) => (r.kind === 'undecoded' ? [recordRow(r)] : [])),
     transactions: records.flatMap((r) => {
       if (r.kind !== 'kept') return []

@@ -44,6 +44,15 @@ export interface FoldParts extends FoldDeps {
    * neither block nor throw.
    */
   readonly onSwaps?: (swaps: readonly Swap[]) => void
+  /** Like `onSwaps`, with all records. */
+  readonly onStored?: (stored: StoredRecords) => void
+}
+
+/** What a flush has stored. */
+export interface StoredRecords {
+  readonly records: readonly LoggedRecord[]
+  /** Wallets that were folded again on request. */
+  readonly refolds: readonly number[]
 }
 
 /**
@@ -117,6 +126,10 @@ class BookWorker implements FoldWorker {
       this.#newest.raise(this.#partitionOf(logged.record.wallet), logged, !lookedUp.has(logged))
     this.#priceTime = Math.max(this.#priceTime, ...prices.map(({ time }) => time))
     this.#deps.onSwaps?.(swapsOf(records))
+    this.#deps.onStored?.({
+      records,
+      refolds: refolds.map(({ wallet }) => wallet),
+    })
     this.#metrics.slot.set(markers.at(-1)?.slot ?? 0)
     end()
   }

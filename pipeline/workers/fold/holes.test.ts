@@ -68,6 +68,7 @@ const balance = (slot: number, wallet: number) => ({
   wallet,
   blockTime: 1_700_000_000 + slot,
   lamports: BigInt(slot),
+  lamportsBefore: null,
 })
 
 async function append(log: EventLog, from: number, to: number, parent = from - 1): Promise<void> {

@@ -5,6 +5,8 @@ import { insertDecodedRows, readDecodedRows, rowKey } from '../../store/tables/d
 import type { TransactionPlace } from '../../store/tables/transactions.ts'
 import { DECODED_TABLES, type DecodedTable, decodedRow } from './event-rows.ts'
 
+const REDECODED_TABLES = DECODED_TABLES.filter((table) => table !== 'token_links')
+
 /** Rows of the decoder's tables, by `rowKey`. */
 export type StoredRows = ReadonlyMap<string, Row>
 
@@ -23,7 +25,7 @@ export async function readStoredRows(
   const stored = new Map<string, Row>()
   if (places.length === 0) return stored
   await Promise.all(
-    DECODED_TABLES.map(async (table) => {
+    REDECODED_TABLES.map(async (table) => {
       const of = table === 'sol_balances' ? wallets.balancesOf : [wallets.only ?? []].flat()
       if (table === 'sol_balances' && of.length === 0) return
       const rows = await readDecodedRows(store, table, places, of)
@@ -70,7 +72,7 @@ export function compareRows(
     changes.push({ table, kind, row })
   }
   for (const [key, before] of stored) {
-    const table = DECODED_TABLES.find((name) => key.startsWith(`${name}:`))
+    const table = REDECODED_TABLES.find((name) => key.startsWith(`${name}:`))
     if (table === undefined || table === 'sol_balances') continue
     if (seen.has(key) || isDeleted(before)) continue
     const row = { ...before, version: nextVersion(before), is_deleted: 1 }

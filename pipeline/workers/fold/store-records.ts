@@ -120,20 +120,21 @@ function isSurelyNew(
   if (relation !== 'continued') return relation === 'new'
   const state = books.stateOf(record.wallet)
   if (state === undefined || record.kind === 'undecoded') return false
-  // The bytes of a transaction are the same whenever they are stored.
-  if (record.kind === 'kept') return true
+  // Their rows are the same whenever they are stored.
+  if (record.kind === 'kept' || record.kind === 'token_link') return true
   if (record.kind !== 'balance') return books.isBeyond(record, plan)
   return (record.slot - state.balanceSlot || record.txIndex - state.balanceTxIndex) > 0
 }
 
 /** Whether the record belongs into the books of its wallet. */
 function isBooked(record: WalletRecord): record is WalletEvent | BalanceRecord {
-  return record.kind !== 'undecoded' && record.kind !== 'kept'
+  return 'eventIndex' in record || record.kind === 'balance'
 }
 
 function recordKey({ record }: LoggedRecord): string {
   const { kind, wallet, slot, txIndex } = record
   if (kind === 'kept') return transactionKey(record)
+  if (kind === 'token_link') return `${kind}:${record.account}/${wallet}/${slot}/${txIndex}`
   if (kind === 'balance' || kind === 'undecoded') return `${kind}:${wallet}/${slot}/${txIndex}`
   return `event:${wallet}/${slot}/${txIndex}/${record.eventIndex}`
 }

@@ -9,7 +9,7 @@ import type { LoggedRecord } from './flush.ts'
 import { compareRows, type RowChange, readStoredRows, type StoredRows } from './redecoded-rows.ts'
 
 /** What storage has of some records. */
-export interface StoredRecords {
+export interface StoredComparison {
   /** Those of the records that must not be stored as new. */
   readonly known: readonly LoggedRecord[]
   /** Rows to write, because a newer decoder made other events of stored transactions. */
@@ -38,7 +38,7 @@ export interface StoredRecords {
 export async function compareWithStored(
   store: Store,
   records: readonly LoggedRecord[],
-): Promise<StoredRecords> {
+): Promise<StoredComparison> {
   const kept = records.filter(({ record }) => record.kind === 'kept')
   const decoded = records.filter(isDecoded)
   const [keys, keptPlaces] = await Promise.all([
@@ -95,10 +95,13 @@ function byTransaction<T>(
 
 const LACKS_DECIMALS: ReadonlySet<string> = new Set(NO_DECIMALS)
 
-/** How the events of a group relate to the stored ones. Balances are the same by any decoder. */
+/** Tables of links, which are the same by any decoder. */
+const LINKS: ReadonlySet<string> = new Set(['sol_balances', 'token_links'])
+
+/** How the events of a group relate to the stored ones. */
 function relationOf({ incoming, stored }: DecodedGroup): 'replaces' | 'superseded' | 'equal' {
   const version = incoming[0]?.decoderVersion ?? 0
-  const rows = stored.filter(({ table }) => table !== 'sol_balances')
+  const rows = stored.filter(({ table }) => !LINKS.has(table))
   const alive = rows.filter(({ isDeleted }) => !isDeleted)
   const isGuess = incoming.some(
     ({ record }) => record.kind === 'undecoded' && LACKS_DECIMALS.has(record.reason),
@@ -120,9 +123,13 @@ function isKnown(
   { stored }: DecodedGroup,
   relation: ReturnType<typeof relationOf>,
 ): boolean {
-  if (logged.record.kind !== 'balance' && relation !== 'equal') return true
+  if (!isLink(logged.record) && relation !== 'equal') return true
   const key = keyOf(logged)
   return stored.some((row) => row.key === key)
+}
+
+function isLink({ kind }: DecodedRecord): boolean {
+  return kind === 'balance' || kind === 'token_link'
 }
 
 function keyOf({ record }: DecodedLogged): string {
@@ -135,7 +142,7 @@ const PLACES_PER_QUERY = 1000
 async function replace(
   store: Store,
   groups: readonly DecodedGroup[],
-): Promise<Pick<StoredRecords, 'changes' | 'amended'>> {
+): Promise<Pick<StoredComparison, 'changes' | 'amended'>> {
   const changes: RowChange[] = []
   const amended = new Map<number, boolean>()
   for (let start = 0; start < groups.length; start += PLACES_PER_QUERY) {
@@ -162,13 +169,11 @@ function changesOf({ incoming, stored }: DecodedGroup, rows: StoredRows): readon
   const before = new Map<string, Row>()
   for (const { key, table, decoderVersion } of stored) {
     const row = rows.get(key)
-    if (row === undefined || table === 'sol_balances') continue
+    if (row === undefined || LINKS.has(table)) continue
     if (decoderVersion < version || table === 'undecoded') before.set(key, row)
     else own.add(key)
   }
-  const records = incoming.filter(
-    (logged) => logged.record.kind !== 'balance' && !own.has(keyOf(logged)),
-  )
+  const records = incoming.filter((logged) => !isLink(logged.record) && !own.has(keyOf(logged)))
   const priced = records.map(({ record }) => withStoredPrice(record, before))
   return compareRows(before, priced, version, true)
 }

@@ -1,6 +1,12 @@
 import type { Decoder } from '../../decode/decoder.ts'
 import type { Address } from '../../domain/address.ts'
-import { KEPT_FORMAT, type KeptTransaction, MAX_KEPT_BYTES } from '../../domain/event.ts'
+import {
+  type BalanceRecord,
+  KEPT_FORMAT,
+  type KeptTransaction,
+  MAX_KEPT_BYTES,
+  type TokenAccountLink,
+} from '../../domain/event.ts'
 import type { DecodedRecord, WalletRecord } from '../../domain/slot.ts'
 import type { Transaction } from '../../domain/transaction.ts'
 import type { MintDecimals } from '../../ingest/rpc/mint-decimals.ts'
@@ -41,12 +47,12 @@ export function decodeRecords(
 }
 
 /**
- * Adds the transaction itself, unless there are only balance records. It goes under the lowest
- * wallet with an event, so that it is on the log once.
+ * Adds the transaction itself, unless there are only links. It goes under the lowest wallet with an
+ * event, so that it is on the log once.
  */
 function withKept(tx: Transaction, records: readonly DecodedRecord[]): readonly WalletRecord[] {
-  const first = records.find(({ kind }) => kind !== 'balance')
-  if (first === undefined || first.kind === 'balance') return records
+  const first = records.find((record) => !isLink(record))
+  if (first === undefined || isLink(first)) return records
   const { slot, txIndex, wallet, blockTime, signature } = first
   const encoded = tx.encoded()
   const isKept = encoded.length <= MAX_KEPT_BYTES
@@ -61,6 +67,11 @@ function withKept(tx: Transaction, records: readonly DecodedRecord[]): readonly 
     bytes: isKept ? encoded : NO_BYTES,
   }
   return [...records, kept]
+}
+
+/** Whether a record says what an account held, and nothing else (rule K8). */
+function isLink(record: DecodedRecord): record is BalanceRecord | TokenAccountLink {
+  return record.kind === 'balance' || record.kind === 'token_link'
 }
 
 const NO_BYTES = new Uint8Array()
@@ -93,8 +104,8 @@ async function loadDecimals(mints: readonly Address[], deps: DecodeDeps): Promis
 
 /**
  * Returns the records of a transaction with a mint whose decimals are unknown even to RPC, as for a
- * closed mint, or which RPC refuses to tell: the balance records, and one `undecoded` record for
- * each wallet with events (rule K7).
+ * closed mint, or which RPC refuses to tell: the links, and one `undecoded` record for each wallet
+ * with events (rule K7).
  */
 function withoutDecimals(
   decoder: Decoder,
@@ -106,7 +117,7 @@ function withoutDecimals(
   const records: DecodedRecord[] = []
   let last = 0
   for (const record of guessed.kind === 'decoded' ? guessed.records : []) {
-    if (record.kind === 'balance' || record.kind === 'undecoded') records.push(record)
+    if (isLink(record) || record.kind === 'undecoded') records.push(record)
     else if (record.wallet !== last) {
       const { slot, txIndex, wallet, signature } = record
       const place = { slot, txIndex, wallet, blockTime, signature }

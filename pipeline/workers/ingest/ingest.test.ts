@@ -83,10 +83,7 @@ function ingestOf(
  * Returns the records that the market intended in a slot, and those on the log, both without
  * prices, which are the pool's.
  */
-const meant = (simulator: Simulator, slot: number) => {
-  const { events, balances } = simulator.truth(slot)
-  return inOrder([...events, ...balances])
-}
+const meant = (simulator: Simulator, slot: number) => inOrder(simulator.truth(slot).records)
 const inOrder = (records: readonly WalletRecord[]) =>
   records
     .map((record) => (record.kind === 'swap' ? { ...record, solPriceUsdE9: null } : record))
@@ -95,7 +92,8 @@ const inOrder = (records: readonly WalletRecord[]) =>
         a.slot - b.slot ||
         a.txIndex - b.txIndex ||
         a.wallet - b.wallet ||
-        ('eventIndex' in a ? a.eventIndex : 99) - ('eventIndex' in b ? b.eventIndex : 99),
+        ('eventIndex' in a ? a.eventIndex : 99) - ('eventIndex' in b ? b.eventIndex : 99) ||
+        (keyOf(a) < keyOf(b) ? -1 : 1),
     )
 
 /** Returns the slots with a block, from RPC. */
@@ -367,4 +365,5 @@ const keyOf = (record: WalletRecord) =>
     record.txIndex,
     record.wallet,
     'eventIndex' in record ? record.eventIndex : record.kind,
+    'account' in record ? record.account : '',
   ].join('/')

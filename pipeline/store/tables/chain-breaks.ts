@@ -1,0 +1,141 @@
+import { insertRows } from '../insert-rows.ts'
+import type { Row, Store } from '../store.ts'
+import { type ChainKey, comparePlaces, type LinkPlace, type Seam } from './links.ts'
+
+/** State of a break (rule K8). */
+export type BreakState = 'open' | 'unexplained' | 'accepted' | 'closed'
+
+/** A break in the chain of an account: a row of table `chain_breaks`. */
+export interface ChainBreak extends Seam {
+  readonly state: BreakState
+  /** Why it is accepted or unexplained; else ''. */
+  readonly cause: string
+  /** How often RPC was asked without closing it. */
+  readonly tries: number
+  /** Unix seconds of the wall clock. */
+  readonly openedAt: number
+  readonly changedAt: number
+}
+
+/** Returns the key of a break as text. */
+export function breakText({ wallet, account, slot, txIndex }: ChainKey & LinkPlace): string {
+  return `${wallet}/${account}/${slot}/${txIndex}`
+}
+
+/** Whether two seams, of the same link, say the same. */
+export function isSameSeam(a: Seam, b: Seam): boolean {
+  return comparePlaces(a.from, b.from) === 0 && a.expected === b.expected && a.found === b.found
+}
+
+/**
+ * Returns a function that stores breaks. Versions come from the clock; the newest counts.
+ */
+export function breakWriter(store: Store): (breaks: readonly ChainBreak[]) => Promise<void> {
+  let version = 0
+  return async (breaks) => {
+    version = Math.max(version + 1, Date.now())
+    await insertRows(
+      store,
+      'chain_breaks',
+      breaks.map((found) => breakRow(found, version)),
+    )
+  }
+}
+
+/** Breaks of states, of some accounts if `where` says so, by wallet, account and place. */
+export async function readBreaks(
+  store: Store,
+  states: readonly BreakState[],
+  {
+    wallet = 0,
+    account,
+    fromSlot = 0,
+    limit = 10_000,
+  }: {
+    readonly wallet?: number
+    readonly account?: string | undefined
+    readonly fromSlot?: number
+    readonly limit?: number
+  } = {},
+): Promise<ChainBreak[]> {
+  const rows = await store.query<BreakRow>(
+    `SELECT * EXCEPT (version, inserted_at) FROM chain_breaks FINAL
+     WHERE state IN {states:Array(String)} AND slot >= {from:UInt64}
+       ${wallet === 0 ? '' : 'AND wallet = {wallet:UInt32}'}
+       ${account === undefined ? '' : 'AND account = {account:String}'}
+     ORDER BY opened_at, wallet, account, slot, tx_index LIMIT {limit:UInt32}`,
+    { states, wallet, account: account ?? '', from: fromSlot, limit },
+  )
+  return rows.map(breakOf)
+}
+
+/** Subquery: by wallet, open and unexplained breaks, and where the first of them begins. */
+export const BREAK_COUNTS = `
+  SELECT wallet, toUInt32(countIf(state = 'open')) AS open_breaks,
+    toUInt32(countIf(state = 'unexplained')) AS unexplained_breaks,
+    min(from_slot) AS first_break_slot
+  FROM chain_breaks FINAL WHERE state IN ('open', 'unexplained') GROUP BY wallet`
+
+/** Returns the numbers of open and of unexplained breaks of all wallets. */
+export async function readBreakCounts(
+  store: Store,
+): Promise<{ readonly open: number; readonly unexplained: number }> {
+  const [row] = await store.query<{ open: number; unexplained: number }>(
+    `SELECT toUInt32(countIf(state = 'open')) AS open,
+       toUInt32(countIf(state = 'unexplained')) AS unexplained
+     FROM chain_breaks FINAL WHERE state IN ('open', 'unexplained')`,
+    {},
+    ['open', 'unexplained'],
+  )
+  return row ?? { open: 0, unexplained: 0 }
+}
+
+type BreakRow = Pick<ChainBreak, 'wallet' | 'account' | 'mint' | 'state' | 'cause' | 'tries'> &
+  Record<'slot' | 'from_slot' | 'expected' | 'found', string> &
+  Record<
+    'tx_index' | 'from_tx_index' | 'from_time' | 'block_time' | 'opened_at' | 'changed_at',
+    number
+  >
+
+function breakOf(row: BreakRow): ChainBreak {
+  const { wallet, account, mint, state, cause, tries } = row
+  return {
+    wallet,
+    account,
+    slot: Number(row.slot),
+    txIndex: row.tx_index,
+    mint,
+    blockTime: row.block_time,
+    from: { slot: Number(row.from_slot), txIndex: row.from_tx_index },
+    fromTime: row.from_time,
+    expected: BigInt(row.expected),
+    found: BigInt(row.found),
+    state,
+    cause,
+    tries,
+    openedAt: row.opened_at,
+    changedAt: row.changed_at,
+  }
+}
+
+function breakRow(found: ChainBreak, version: number): Row {
+  return {
+    wallet: found.wallet,
+    account: found.account,
+    slot: found.slot,
+    tx_index: found.txIndex,
+    mint: found.mint,
+    from_slot: found.from.slot,
+    from_tx_index: found.from.txIndex,
+    from_time: found.fromTime,
+    block_time: found.blockTime,
+    expected: found.expected,
+    found: found.found,
+    state: found.state,
+    cause: found.cause,
+    tries: found.tries,
+    opened_at: found.openedAt,
+    changed_at: found.changedAt,
+    version,
+  }
+}

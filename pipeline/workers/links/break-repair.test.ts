@@ -1,0 +1,169 @@
+import test from 'ava'
+import { REGISTRY } from '../../decode/registry.ts'
+import { address, addressFromBytes } from '../../domain/address.ts'
+import { createRefusals } from '../../ingest/rpc/refusals.ts'
+import type { HistoryRpc, SignatureInfo } from '../../ingest/rpc/solana-rpc.ts'
+import { createIngestMetrics } from '../../ingest/telemetry.ts'
+import { createMemoryLog } from '../../log/memory.ts'
+import { createLogger } from '../../runtime/logger.ts'
+import { createRegistry } from '../../runtime/telemetry.ts'
+import { migrate } from '../../store/migrate.ts'
+import { type ChainBreak, readBreaks } from '../../store/tables/chain-breaks.ts'
+import { openTestStore, type TestStore } from '../../testing/test-store.ts'
+import { BreakRepair } from './break-repair.ts'
+import { listStretch } from './list-stretch.ts'
+import { CallBudget } from './rpc-budget.ts'
+
+/*
+ * Repairs in which RPC has nothing, and what they cost.
+ */
+
+const WALLET = address('vines1vzrYbzLMRdu58ou5XTby4qAqVRLmqo36NKPTg')
+const ACCOUNT = addressFromBytes(new Uint8Array(32).fill(7))
+const MINT = addressFromBytes(new Uint8Array(32).fill(8))
+const NOW = 1_800_000_000
+const logger = createLogger('silent')
+
+let opened: TestStore
+test.before(async () => {
+  opened = await openTestStore()
+  await migrate(opened.store)
+})
+test.after.always(() => opened.remove())
+
+const aBreak = (fields: Partial<ChainBreak>): ChainBreak => ({
+  wallet: 1,
+  account: '',
+  mint: '',
+  slot: 900,
+  txIndex: 3,
+  blockTime: NOW - 60,
+  from: { slot: 700, txIndex: 1 },
+  fromTime: NOW - 100,
+  expected: 5_000_000n,
+  found: 7_000_000n,
+  state: 'open',
+  cause: '',
+  tries: 0,
+  openedAt: NOW - 10,
+  changedAt: NOW - 10,
+  ...fields,
+})
+
+/** An RPC server without any transaction, and what it was asked. */
+function emptyRpc() {
+  const asked: string[] = []
+  const refuse = () => Promise.reject(new Error('not expected'))
+  const rpc: HistoryRpc = {
+    getSignaturesForAddress: async (of) => {
+      asked.push(of)
+      return []
+    },
+    getTransaction: refuse,
+    getBlockSignatures: refuse,
+    getBlockTime: refuse,
+    getFirstAvailableBlock: refuse,
+    getTokenAccountsByOwner: refuse,
+  }
+  return { rpc, asked }
+}
+
+/** Repairs until the break is open no more; returns how it ended, and what RPC was asked. */
+async function repaired(found: ChainBreak) {
+  const { store } = opened
+  const { rpc, asked } = emptyRpc()
+  const registry = createRegistry()
+  const metrics = createIngestMetrics(registry)
+  const log = createMemoryLog({ logger, registry })
+  const repair = new BreakRepair({
+    store,
+    log,
+    rpc,
+    logger,
+    metrics,
+    refusals: createRefusals(0, { logger, metrics }),
+    places: { of: async () => null },
+    programs: REGISTRY,
+    decimals: { of: () => 6, load: async () => {} },
+    priceMaxAgeSeconds: 3600,
+    newest: () => null,
+    feedSeconds: 86_400,
+    now: () => NOW * 1000,
+  })
+  let now = found
+  while (now.state === 'open') {
+    await repair.repair(now, WALLET, new AbortController().signal)
+    const stored = await readBreaks(store, ['open', 'unexplained', 'accepted'], {
+      wallet: found.wallet,
+    })
+    now = stored[0]!
+  }
+  await log.close()
+  const { state, cause, tries, changedAt } = now
+  return { state, cause, tries, changedAt, asked }
+}
+
+test.serial(
+  'a break of which RPC has nothing is unexplained after three tries, or accepted (K8)',
+  async (t) => {
+    const end = { tries: 3, changedAt: NOW }
+    const asked = [WALLET, WALLET, WALLET]
+    t.deepEqual(await repaired(aBreak({})), { ...end, state: 'unexplained', cause: '', asked })
+    const rent = { wallet: 2, expected: 500_000n, found: 499_000n }
+    t.deepEqual(await repaired(aBreak(rent)), { ...end, state: 'accepted', cause: 'rent', asked })
+  },
+)
+
+test.serial('a mint that the wallet never traded costs no call (K6, K8)', async (t) => {
+  const spam = aBreak({ wallet: 3, account: ACCOUNT, mint: MINT })
+  t.deepEqual(await repaired(spam), {
+    state: 'unexplained',
+    cause: 'not_traded',
+    tries: 0,
+    changedAt: NOW,
+    asked: [],
+  })
+})
+
+test('a stretch far back is listed from its later link on (K8)', async (t) => {
+  const asked: (string | undefined)[] = []
+  const info = (slot: number): SignatureInfo => ({
+    signature: `of ${slot}`,
+    slot,
+    failed: false,
+    blockTime: null,
+  })
+  const found = await listStretch(
+    {
+      async getSignaturesForAddress(_address, { before, limit }) {
+        asked.push(before)
+        const newest = before === undefined ? 9000 : 899
+        return Array.from({ length: limit }, (_, at) => info(newest - at))
+      },
+      getBlockSignatures: async () => ({ blockTime: 1, signatures: ['a', 'b', 'c', 'the link'] }),
+    },
+    ACCOUNT,
+    aBreak({}),
+  )
+  t.deepEqual(asked, [undefined, 'the link'])
+  t.deepEqual([found[0]?.slot, found.at(-1)?.slot, found.length], [899, 700, 200])
+})
+
+test('a budget refills over the hour, and keeps one hour at most (K6)', (t) => {
+  let now = 0
+  const budget = new CallBudget(2, () => now)
+  budget.spend()
+  t.true(budget.isLeft)
+  budget.spend()
+  budget.spend()
+  t.false(budget.isLeft)
+  now = 3_600_000
+  t.true(budget.isLeft)
+  budget.spend()
+  t.false(budget.isLeft)
+  now = 100 * 3_600_000
+  t.true(budget.isLeft)
+  budget.spend()
+  budget.spend()
+  t.false(budget.isLeft)
+})
