@@ -104,7 +104,9 @@ export function seedOf(options: SimulatorOptions): number {
 }
 
 function shapeOf(options: SimulatorOptions): ChainShape {
-  return createChainShape(seedOf(options), { ...NO_TROUBLE, ...options.trouble })
+  const trouble = { ...NO_TROUBLE, ...options.trouble }
+  const forks = trouble.forks || trouble.vanishedBlocks
+  return createChainShape(seedOf(options), { ...trouble, forks })
 }
 
 function startSlotOf(clock: ClockOptions): number | undefined {

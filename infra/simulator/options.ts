@@ -30,12 +30,21 @@ export interface Trouble {
   readonly omittedTwins: boolean
   /** For some slots the stream sends no transaction that names one of the tracked wallets. */
   readonly omittedWallets: boolean
+  /** Confirmed blocks turn out to be others: the finalized chain has other blocks in their slots. */
+  readonly replacedBlocks: boolean
+  /** Confirmed blocks vanish: the finalized chain has none in their slots. Implies `forks`. */
+  readonly vanishedBlocks: boolean
 }
 
 /** Trouble in which the stream lacks transactions that RPC has, and nothing else tells so. */
 export const OMISSIONS = ['omittedSingly', 'omittedTwins', 'omittedWallets'] as const
 /** One of `OMISSIONS`. */
 export type Omission = (typeof OMISSIONS)[number]
+
+/** Trouble that breaks a confirmation, which shows only on the finalized chain. */
+export const REVERSALS = ['replacedBlocks', 'vanishedBlocks'] as const
+/** One of `REVERSALS`. */
+export type Reversal = (typeof REVERSALS)[number]
 
 /** All trouble off. */
 export const NO_TROUBLE: Trouble = {
@@ -53,11 +62,18 @@ export const NO_TROUBLE: Trouble = {
   omittedSingly: false,
   omittedTwins: false,
   omittedWallets: false,
+  replacedBlocks: false,
+  vanishedBlocks: false,
 }
 
-/** All trouble that shows on the stream or in RPC responses: everything but omissions. */
+const APART: readonly string[] = [...OMISSIONS, ...REVERSALS]
+
+/**
+ * All trouble that shows on the stream or in RPC responses at `confirmed`: everything but omissions
+ * and reversals.
+ */
 export const ALL_TROUBLE = Object.fromEntries(
-  Object.keys(NO_TROUBLE).map((name) => [name, !OMISSIONS.includes(name as Omission)]),
+  Object.keys(NO_TROUBLE).map((name) => [name, !APART.includes(name)]),
 ) as unknown as Trouble // it has the same keys
 
 /** Whether a kind of trouble affects a stream in a slot. */

@@ -5,6 +5,7 @@ import type { SimulatedChain } from './chain.ts'
 import type { ChainShape } from './chain-shape.ts'
 import { type ChainSource, createChainSource, seedOf } from './chain-source.ts'
 import { createClock, type SlotClock } from './clock.ts'
+import { chainWithForks, type Fork, Forks } from './forks.ts'
 import { CONFIRM_DELAY_SLOTS, FINALIZE_DELAY_SLOTS } from './grpc/slot-stream.ts'
 import { startYellowstone, type Yellowstone } from './grpc/yellowstone.ts'
 import { HOST } from './listen.ts'
@@ -14,7 +15,13 @@ import { solPricesOf } from './market/past.ts'
 import { TOKEN, USDT_MINT } from './market/programs.ts'
 import { GENESIS_MS, SLOT_MS } from './market/slot-time.ts'
 import type { SlotTruth } from './market/slot-truth.ts'
-import { NO_TROUBLE, type Omission, type SimulatorOptions, type Trouble } from './options.ts'
+import {
+  NO_TROUBLE,
+  type Omission,
+  type SimulatorOptions,
+  type Trouble,
+  type TroubleAt,
+} from './options.ts'
 import { createPaidChain, type PaidChain, type SimulatedPayments } from './payments/paid-chain.ts'
 import { paymentMethods } from './payments/payment-methods.ts'
 import type { RpcWindow } from './rpc/ledger-view.ts'
@@ -39,6 +46,8 @@ export interface Simulator {
   readonly slot: number
   /** The newest confirmed slot. */
   readonly confirmedSlot: number
+  /** The newest finalized slot. */
+  readonly finalizedSlot: number
   /** Number of gRPC streams that have subscribed. */
   readonly followers: number
   /**
@@ -66,6 +75,8 @@ export interface Simulator {
   omit(wallet: Address | null): void
   /** The transactions of a block that the stream never sends, by index. */
   omitted(slot: number): ReadonlyMap<number, Omission>
+  /** The fork that nodes confirm in a slot and later give up; null for none. */
+  forkAt(slot: number): Fork | null
   /** Cuts all gRPC connections. */
   disconnect(): void
   close(): Promise<void>
@@ -89,10 +100,17 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   })
   const paid = addPayments(source, seedOf(options), clock)
   const window = windowOf(source, clock)
-  const stream = await startStream(paid.chain, source, clock, options)
+  const { replacedBlocks, vanishedBlocks } = troubleOf(options)
+  const forks = new Forks(paid.chain, {
+    seed: seedOf(options),
+    isOn: replacedBlocks || vanishedBlocks,
+    troubleAt: troubleAtOf(options),
+  })
+  const stream = await startStream(paid.chain, forks, { source, clock, options })
   yellowstone = stream
+  const known = chainWithForks(paid.chain, forks, ({ first }) => first > window.finalized())
   const methods = {
-    ...createRpcMethods(paid.chain, window, { tellsIndex: compressed !== null }),
+    ...createRpcMethods(known, window, { tellsIndex: compressed !== null }),
     ...paymentMethods(paid.payments),
   }
   const ofRpc = { port: options.rpcPort ?? 0, seed: seedOf(options), trouble: troubleOf(options) }
@@ -118,6 +136,9 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     get confirmedSlot() {
       return window.confirmed()
     },
+    get finalizedSlot() {
+      return window.finalized()
+    },
     get followers() {
       return stream.followers()
     },
@@ -129,6 +150,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     paymentAddresses: paid.addresses,
     omit: stream.omit,
     omitted: stream.omitted,
+    forkAt: (slot) => forks.at(slot),
     disconnect: stream.disconnect,
     async close() {
       clock.stop()
@@ -164,18 +186,20 @@ function addPayments(
 
 async function startStream(
   chain: SimulatedChain,
-  source: ChainSource,
-  clock: SlotClock,
-  options: SimulatorOptions,
+  forks: Forks,
+  from: {
+    readonly source: ChainSource
+    readonly clock: SlotClock
+    readonly options: SimulatorOptions
+  },
 ): Promise<Yellowstone> {
-  const trouble = troubleOf(options)
-  const troubled = options.troubleSlots ?? { from: 0, to: Number.POSITIVE_INFINITY }
-  const stream = await startYellowstone(chain, {
+  const { source, clock, options } = from
+  const stream = await startYellowstone(chain, forks, {
     port: options.port ?? 0,
     xToken: options.xToken,
     seed: seedOf(options),
     wallets: source.wallets,
-    troubleAt: (name, slot) => trouble[name] && slot >= troubled.from && slot <= troubled.to,
+    troubleAt: troubleAtOf(options),
     startSlot: clock.slot,
     replaySlots: options.replaySlots ?? 1_000,
     maxQueuedUpdates: options.maxQueuedUpdates ?? 100_000,
@@ -199,6 +223,12 @@ function windowOf({ chain, compressed, historySlots }: ChainSource, clock: SlotC
     first: () =>
       compressed?.from ?? Math.max(chain.firstSlot, chain.step(clock.slot, 1 - historySlots)),
   }
+}
+
+function troubleAtOf(options: SimulatorOptions): TroubleAt {
+  const trouble = troubleOf(options)
+  const { from, to } = options.troubleSlots ?? { from: 0, to: Number.POSITIVE_INFINITY }
+  return (name, slot) => trouble[name] && slot >= from && slot <= to
 }
 
 function troubleOf(options: SimulatorOptions): Trouble {

@@ -19,17 +19,28 @@ const STATUSES: Readonly<Record<(typeof LEVELS)[number], { [kind in SlotKind]?: 
   [FINALIZED]: { produced: SlotStatus.SLOT_FINALIZED },
 }
 
-/** The updates of a chain in the order of the stream, as of its newest slot. */
+/**
+ * The updates of a chain in the order of the stream, as of its newest slot. A fork that nodes
+ * confirmed is shown until it is given up.
+ */
 export class SlotStream {
   readonly #chain: SimulatedChain
+  /** The chain with its forks. */
+  readonly #view: SimulatedChain
   readonly #slots: SlotUpdates
   readonly #replaySlots: number
   #newest: number
   #forgottenBefore = 0
 
   /** `startSlot` is the newest slot that is over. The last `replaySlots` can be replayed. */
-  constructor(chain: SimulatedChain, slots: SlotUpdates, startSlot: number, replaySlots: number) {
+  constructor(
+    { chain, view }: { readonly chain: SimulatedChain; readonly view: SimulatedChain },
+    slots: SlotUpdates,
+    startSlot: number,
+    replaySlots: number,
+  ) {
     this.#chain = chain
+    this.#view = view
     this.#slots = slots
     this.#newest = startSlot
     this.#replaySlots = replaySlots
@@ -62,38 +73,47 @@ export class SlotStream {
   live(commitment: CommitmentLevel): readonly StreamUpdate[] {
     return LEVELS.flatMap((level) => {
       const slot = this.reached(level)
-      const status = STATUSES[level][this.#kind(slot)]
+      const isFinal = level === FINALIZED
+      const status = STATUSES[level][this.#kind(slot, isFinal)]
       if (status === undefined && level !== CONFIRMED) return []
       const first = level === PROCESSED ? FIRST_STATUSES : []
       return [
-        ...first.map((one) => this.#slots.status(slot, one)),
-        ...(level === commitment ? this.#dataOf(slot) : []),
-        ...(status === undefined ? [] : [this.#slots.status(slot, status)]),
+        ...first.map((one) => this.#slots.status(slot, one, isFinal)),
+        ...(level === commitment ? this.#dataOf(slot, isFinal) : []),
+        ...(status === undefined ? [] : [this.#slots.status(slot, status, isFinal)]),
       ]
     })
   }
 
   /** A slot's data, meta and the statuses that it has reached, as `from_slot` replays them. */
   replay(slot: number, commitment: CommitmentLevel): readonly StreamUpdate[] {
-    if (this.#kind(slot) !== 'produced') return []
+    const isFinal = this.#isResolved(slot)
+    if (this.#kind(slot, isFinal) !== 'produced') return []
     const statuses = [SlotStatus.SLOT_PROCESSED]
     if (slot <= this.reached(CONFIRMED)) statuses.push(SlotStatus.SLOT_CONFIRMED)
     if (slot <= this.reached(FINALIZED)) statuses.push(SlotStatus.SLOT_FINALIZED)
     return [
-      ...this.#slots.data(slot, this.reached(commitment)),
-      ...statuses.map((status) => this.#slots.status(slot, status)),
+      ...this.#slots.data(slot, this.reached(commitment), isFinal),
+      ...statuses.map((status) => this.#slots.status(slot, status, isFinal)),
     ]
   }
 
-  #kind(slot: number): SlotKind {
-    return slot < this.#chain.firstSlot ? 'skipped' : this.#chain.kind(slot)
+  /** Whether the finalized chain has passed a slot, and the fork that had a block there. */
+  #isResolved(slot: number): boolean {
+    return (this.#slots.forkAt(slot)?.first ?? slot) <= this.reached(FINALIZED)
+  }
+
+  #kind(slot: number, isFinal: boolean): SlotKind {
+    if (slot < this.#chain.firstSlot) return 'skipped'
+    return isFinal ? this.#chain.kind(slot) : this.#view.kind(slot)
   }
 
   /** The data that a slot brings when it reaches a commitment. */
-  #dataOf(slot: number): readonly StreamUpdate[] {
+  #dataOf(slot: number, isFinal: boolean): readonly StreamUpdate[] {
     if (slot < this.#chain.firstSlot) return []
-    const late = this.#slots.late(slot)
-    return this.#kind(slot) === 'skipped' ? late : [...late, ...this.#slots.data(slot, slot)]
+    const late = this.#slots.late(slot, isFinal)
+    if (this.#kind(slot, isFinal) === 'skipped') return late
+    return [...late, ...this.#slots.data(slot, slot, isFinal)]
   }
 }
 

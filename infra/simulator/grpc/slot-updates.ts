@@ -2,6 +2,7 @@ import { SlotStatus } from '@triton-one/yellowstone-grpc'
 import { LRUCache } from 'lru-cache'
 import type { Block } from '../block.ts'
 import type { SimulatedChain } from '../chain.ts'
+import type { Fork, Forks } from '../forks.ts'
 import type { Omission, Trouble, TroubleAt } from '../options.ts'
 import { createRandom, hash32, type Random } from '../random.ts'
 import { garbageUpdates } from './garbage.ts'
@@ -23,57 +24,78 @@ export function comesLate(seed: number, slot: number, index: number): boolean {
   return hash32(seed, 'late', slot, index) % 25 === 0
 }
 
+/** Chains and trouble of `SlotUpdates`. */
+export interface SlotUpdatesOptions {
+  /** The finalized chain. */
+  readonly chain: SimulatedChain
+  /** The chain with its forks. */
+  readonly view: SimulatedChain
+  readonly forks: Forks
+  readonly seed: number
+  readonly troubleAt: TroubleAt
+  readonly omissions: Omissions
+}
+
 /**
  * The updates of a chain's slots, in the order in which they are sent, with the trouble that is on.
- * The same slot always gives the same updates.
+ * The same slot always gives the same updates. `isFinal`: those of the finalized chain, instead of
+ * those of a fork.
  */
 export class SlotUpdates {
-  readonly #chain: SimulatedChain
-  readonly #seed: number
-  readonly #troubleAt: TroubleAt
-  readonly #omissions: Omissions
+  readonly #options: SlotUpdatesOptions
   readonly #blocks: LRUCache<number, BlockUpdates>
+  /** The finalized blocks of slots in which a fork has another one. */
+  readonly #finalBlocks: LRUCache<number, BlockUpdates>
 
   /** Caches the encoded updates of `remembered` slots. */
-  constructor(
-    chain: SimulatedChain,
-    seed: number,
-    troubleAt: TroubleAt,
-    omissions: Omissions,
-    remembered: number,
-  ) {
-    this.#chain = chain
-    this.#seed = seed
-    this.#troubleAt = troubleAt
-    this.#omissions = omissions
-    this.#blocks = new LRUCache({
-      max: remembered,
-      memoMethod: (slot) => updatesOf(slot, chain.block(slot)),
-    })
+  constructor(options: SlotUpdatesOptions, remembered: number) {
+    const { chain, view } = options
+    this.#options = options
+    const cache = (of: SimulatedChain) =>
+      new LRUCache<number, BlockUpdates>({
+        max: remembered,
+        memoMethod: (slot) => updatesOf(slot, of.block(slot)),
+      })
+    this.#blocks = cache(view)
+    this.#finalBlocks = cache(chain)
+  }
+
+  /** The fork that has a block in a slot; null for none. */
+  forkAt(slot: number): Fork | null {
+    return this.#options.forks.at(slot)
   }
 
   /** The transactions of a block that the stream never sends, by index. */
-  omitted(slot: number): ReadonlyMap<number, Omission> {
-    return this.#omissions.of(slot, this.#blocks.memo(slot).transactions)
+  omitted(slot: number, isFinal = false): ReadonlyMap<number, Omission> {
+    return this.#options.omissions.of(slot, this.#block(slot, isFinal).transactions)
+  }
+
+  #block(slot: number, isFinal: boolean): BlockUpdates {
+    return (isFinal && this.forkAt(slot) !== null ? this.#finalBlocks : this.#blocks).memo(slot)
+  }
+
+  #chain(isFinal: boolean): SimulatedChain {
+    return isFinal ? this.#options.chain : this.#options.view
   }
 
   /**
    * A block's transactions, accounts and meta, as the stream sends them together. `until` is the
    * newest confirmed slot: a late transaction is left out until its slot is reached.
    */
-  data(slot: number, until: number): readonly StreamUpdate[] {
-    const { transactions, rest } = this.#blocks.memo(slot)
-    const random = createRandom(this.#seed, 'trouble', slot)
-    const isOn = (trouble: keyof Trouble) => this.#troubleAt(trouble, slot)
-    const omitted = this.omitted(slot)
+  data(slot: number, until: number, isFinal: boolean): readonly StreamUpdate[] {
+    const { seed, troubleAt } = this.#options
+    const { transactions, rest } = this.#block(slot, isFinal)
+    const random = createRandom(seed, 'trouble', slot)
+    const isOn = (trouble: keyof Trouble) => troubleAt(trouble, slot)
+    const omitted = this.omitted(slot, isFinal)
     const updates: StreamUpdate[] = transactions.filter(
-      (_, index) => !omitted.has(index) && this.#comesWith(slot, index) <= until,
+      (_, index) => !omitted.has(index) && this.#comesWith(slot, index, isFinal) <= until,
     )
     if (isOn('shuffle')) random.shuffle(updates)
     if (isOn('duplicates')) {
       for (const update of [...updates])
         if (random.chance(0.15)) insertAnywhere(updates, update, random)
-      this.#repeatEarlier(slot, until, updates, random)
+      this.#repeatEarlier(slot, { until, isFinal }, updates, random)
     }
     if (isOn('garbage')) insertGarbage(slot, transactions, updates, random)
     if (!isOn('metaFirst')) return [...updates, ...rest]
@@ -82,42 +104,53 @@ export class SlotUpdates {
   }
 
   /** Late transactions of earlier slots that are sent with this slot. */
-  late(slot: number): readonly StreamUpdate[] {
+  late(slot: number, isFinal: boolean): readonly StreamUpdate[] {
+    const chain = this.#chain(isFinal)
     const found: StreamUpdate[] = []
     for (let back = LATE_SLOTS.most; back >= LATE_SLOTS.least; back -= 1) {
-      const earlier = this.#chain.step(slot, -back)
-      if (!this.#troubleAt('late', earlier)) continue
-      if (earlier < this.#chain.firstSlot || this.#chain.kind(earlier) !== 'produced') continue
-      const omitted = this.omitted(earlier)
-      this.#blocks.memo(earlier).transactions.forEach((update, index) => {
-        if (!omitted.has(index) && this.#comesWith(earlier, index) === slot) found.push(update)
+      const earlier = chain.step(slot, -back)
+      if (!this.#options.troubleAt('late', earlier)) continue
+      if (earlier < chain.firstSlot || chain.kind(earlier) !== 'produced') continue
+      const omitted = this.omitted(earlier, isFinal)
+      this.#block(earlier, isFinal).transactions.forEach((update, index) => {
+        const isDue = this.#comesWith(earlier, index, isFinal) === slot
+        if (isDue && !omitted.has(index)) found.push(update)
       })
     }
     return found
   }
 
-  status(slot: number, status: SlotStatus): StreamUpdate {
+  status(slot: number, status: SlotStatus, isFinal: boolean): StreamUpdate {
     const dead = status === SlotStatus.SLOT_DEAD ? 'fork was given up' : undefined
-    return slotUpdate(slot, this.#chain.parent(slot), status, dead)
+    return slotUpdate(slot, this.#chain(isFinal).parent(slot), status, dead)
   }
 
   /** The slot whose updates a transaction is sent with: its own slot, unless it is late. */
-  #comesWith(slot: number, index: number): number {
-    if (!this.#troubleAt('late', slot) || this.#chain.kind(slot) !== 'produced') return slot
-    if (!comesLate(this.#seed, slot, index)) return slot
-    const hash = hash32(this.#seed, 'late', slot, index)
+  #comesWith(slot: number, index: number, isFinal: boolean): number {
+    const { seed, troubleAt } = this.#options
+    const chain = this.#chain(isFinal)
+    if (!troubleAt('late', slot) || chain.kind(slot) !== 'produced') return slot
+    if (!comesLate(seed, slot, index)) return slot
+    const hash = hash32(seed, 'late', slot, index)
     const delay = LATE_SLOTS.least + (Math.floor(hash / 25) % (LATE_SLOTS.most - LATE_SLOTS.least))
-    return this.#chain.step(slot, delay)
+    return chain.step(slot, delay)
   }
 
   /** Occasionally repeats a transaction of the previous block before the updates. */
-  #repeatEarlier(slot: number, until: number, updates: StreamUpdate[], random: Random): void {
-    const earlier = this.#chain.kind(slot) === 'produced' ? this.#chain.parent(slot) : slot
-    if (earlier === slot || earlier < this.#chain.firstSlot) return
-    const { transactions } = this.#blocks.memo(earlier)
+  #repeatEarlier(
+    slot: number,
+    { until, isFinal }: { readonly until: number; readonly isFinal: boolean },
+    updates: StreamUpdate[],
+    random: Random,
+  ): void {
+    const chain = this.#chain(isFinal)
+    const earlier = chain.kind(slot) === 'produced' ? chain.parent(slot) : slot
+    if (earlier === slot || earlier < chain.firstSlot) return
+    const { transactions } = this.#block(earlier, isFinal)
     if (transactions.length === 0 || !random.chance(0.3)) return
     const index = random.below(transactions.length)
-    if (!this.omitted(earlier).has(index) && this.#comesWith(earlier, index) <= until)
+    const isOmitted = this.omitted(earlier, isFinal).has(index)
+    if (!isOmitted && this.#comesWith(earlier, index, isFinal) <= until)
       updates.unshift(transactions[index]!)
   }
 }

@@ -5,6 +5,7 @@ import {
 } from '@triton-one/yellowstone-grpc'
 import type { Address } from '../../../pipeline/domain/address.ts'
 import type { SimulatedChain } from '../chain.ts'
+import { chainWithForks, type Forks } from '../forks.ts'
 import type { Omission, TroubleAt } from '../options.ts'
 import { hash32 } from '../random.ts'
 import { Omissions } from './omissions.ts'
@@ -62,16 +63,22 @@ const CACHED_SLOTS = 2_000
 /** Milliseconds between two pings to a client. */
 const PING_MS = 15_000
 
-/** Starts the server: the Geyser service of yellowstone-grpc, with the texts of its errors. */
+/**
+ * Starts the server: the Geyser service of yellowstone-grpc, with the texts of its errors. `chain`
+ * is the finalized one.
+ */
 export async function startYellowstone(
   chain: SimulatedChain,
+  forks: Forks,
   options: YellowstoneOptions,
 ): Promise<Yellowstone> {
   const { troubleAt, seed, startSlot } = options
   const cached = Math.min(options.replaySlots, CACHED_SLOTS) + 64
   const omissions = new Omissions(seed, options.wallets, troubleAt)
-  const updates = new SlotUpdates(chain, seed, troubleAt, omissions, cached)
-  const stream = new SlotStream(chain, updates, startSlot, options.replaySlots)
+  const view = chainWithForks(chain, forks, () => true)
+  const chains = { chain, view, forks }
+  const updates = new SlotUpdates({ ...chains, seed, troubleAt, omissions }, cached)
+  const stream = new SlotStream(chains, updates, startSlot, options.replaySlots)
   const subscribers = new Set<Subscriber>()
   let newest = startSlot
   const disconnect = () => {
@@ -85,7 +92,7 @@ export async function startYellowstone(
       },
       unary: { '/geyser.Geyser/GetVersion': () => VERSION },
       duplex: {
-        '/geyser.Geyser/Subscribe': (call) => serve(call, subscribers, chain, stream, options),
+        '/geyser.Geyser/Subscribe': (call) => serve(call, subscribers, view, stream, options),
       },
     },
     options.port,
