@@ -178,6 +178,7 @@ test.serial(
     t.deepEqual(status, {
       version: VERSION,
       ingest: { slot, block_time: aMarker(slot).blockTime },
+      finalized: { slot: null },
       storage: { slot, block_time: 1_700_000_000 + slot },
       metrics: { slot },
       feed: { slot, connections: 1 },

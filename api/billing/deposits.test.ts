@@ -728,6 +728,7 @@ test.serial(
       wallets: createWallets(simulator.wallets),
       log: createMemoryLog({ logger, registry: createRegistry() }),
       checkpoint: async () => null,
+      unfinalized: async () => ({ finalized: null, markers: [] }),
       logger,
       registry: createRegistry(),
       deposits: next,

@@ -240,6 +240,10 @@ class LiveFeed implements Feed {
     return marker && { slot: marker.slot, blockTime: marker.blockTime }
   }
 
+  finalized(): number | null {
+    return this.#relay?.newest?.finalized ?? null
+  }
+
   /**
    * Equal to `sealed`: trades are written to the sockets synchronously when a slot is published.
    */

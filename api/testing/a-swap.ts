@@ -33,7 +33,14 @@ export function aSwap(fields: Partial<Swap> = {}): Swap {
 
 /** The marker of a slot. Its parent is the previous slot by default. */
 export function aMarker(slot: number, parent = slot - 1): SlotMarker {
-  return { slot, parent, blockTime: 1_790_000_000 + slot, solPrice: null }
+  return {
+    slot,
+    parent,
+    blockTime: 1_790_000_000 + slot,
+    solPrice: null,
+    blockId: null,
+    finalized: null,
+  }
 }
 
 /** A swap as customers see it without `PRIVACY_SALT`. */

@@ -21,6 +21,8 @@ export function handLog(partitions = 1) {
     },
     appendSlot: async () => {},
     appendLate: async () => {},
+    appendWithdrawal: async () => {},
+    unfinalized: async () => ({ finalized: null, markers: [] }),
     appendRefolds: async () => {},
     settled: async () => {},
     ping: async () => {},

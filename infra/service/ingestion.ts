@@ -1,7 +1,8 @@
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
-import type { SolPrice } from '../../pipeline/domain/slot.ts'
+import type { SolPrice, Unfinalized } from '../../pipeline/domain/slot.ts'
 import { createWallets } from '../../pipeline/domain/wallets.ts'
 import { readStorageMarker } from '../../pipeline/store/tables/progress.ts'
+import { readUnfinalizedSlots } from '../../pipeline/store/tables/sealed-slots.ts'
 import { readPoolPrices } from '../../pipeline/store/tables/sol-prices.ts'
 import { type Ingest, startIngest } from '../../pipeline/workers/ingest/ingest.ts'
 import type { ServiceContext } from './context.ts'
@@ -49,6 +50,7 @@ export async function startIngestion(
     wallets: createWallets(source.wallets.addresses),
     log,
     checkpoint: () => (config.log.kind === 'kafka' ? log.checkpoint() : readStorageMarker(store)),
+    unfinalized: () => (config.log.kind === 'kafka' ? log.unfinalized() : readUnfinalized(store)),
     poolPrices: () => readPoolPrices(store, POOL_PRICES),
     prices: solPrices,
     logger,
@@ -75,6 +77,14 @@ export async function startIngestion(
       await ingest.stop()
     },
   }
+}
+
+/** The sealed slots of storage that are not known to be final. */
+async function readUnfinalized(store: Stores['store']): Promise<Unfinalized> {
+  const marker = await readStorageMarker(store)
+  return marker === null
+    ? { finalized: null, markers: [] }
+    : readUnfinalizedSlots(store, marker.slot)
 }
 
 function requireSealed(ingest: Pick<Ingest, 'status'>): void {

@@ -1,3 +1,4 @@
+import type { BlockId } from './block-id.ts'
 import type { BalanceRecord, KeptTransaction, Undecoded, WalletEvent } from './event.ts'
 
 /** A SOL/USD price: USD x 10^9 for one SOL, at a unix second (rule J7). */
@@ -21,6 +22,35 @@ export interface SlotMarker {
    * therefore prices the next slot alike. Never a price from a file.
    */
   readonly solPrice: SolPrice | null
+  /** The block that was sealed; null if its hash is not known. */
+  readonly blockId: BlockId | null
+  /**
+   * The newest slot that was known to be final when this one was sealed (rule K9); null for none.
+   * Withdrawals of slots up to it, and what replaces them, come before this marker on the log.
+   */
+  readonly finalized: number | null
+}
+
+/** The sealed slots that are not known to be final, as of a checkpoint (rule K9). */
+export interface Unfinalized {
+  /** The newest slot that was known to be final at the checkpoint; null if that is not known. */
+  readonly finalized: number | null
+  /** The markers after it, oldest first; none if it is not known. */
+  readonly markers: readonly SlotMarker[]
+}
+
+/**
+ * Says that a sealed block never became final (rule K9). Each partition of the log has it. All
+ * records of the slot before it on a partition are void; those after it replace them.
+ */
+export interface Withdrawal {
+  readonly slot: number
+  /** The block that was sealed; null if its hash is not known. */
+  readonly blockId: BlockId | null
+  /**
+   * Unix seconds of the price of the pool that came from this block and is void too; null: none.
+   */
+  readonly priceTime: number | null
 }
 
 /** A record that the decoder returns for a tracked wallet. */

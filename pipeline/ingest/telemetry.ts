@@ -73,6 +73,22 @@ export function createIngestMetrics(registry: Registry) {
       help: 'Slots skipped because the gap was too long to fetch.',
       registers,
     }),
+    finalizedSlot: new Gauge({
+      name: 'ingest_finalized_slot',
+      help: 'The newest slot of the finalized chain that sealed slots were compared with.',
+      registers,
+    }),
+    withdrawnSlots: new Counter({
+      name: 'ingest_withdrawn_slots_total',
+      help: 'Sealed slots in which the finalized chain has another block (replaced) or none (vanished).',
+      labelNames: ['outcome'],
+      registers,
+    }),
+    unverifiedSlots: new Counter({
+      name: 'ingest_unverified_slots_total',
+      help: 'Sealed slots that could not be compared with the finalized chain, or replaced by its block.',
+      registers,
+    }),
     rpcBlocks: new Counter({
       name: 'ingest_rpc_blocks_total',
       help: 'Blocks fetched over RPC, by purpose.',

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { SlotMarker } from '../domain/slot.ts'
+import type { SlotMarker, Unfinalized } from '../domain/slot.ts'
 import { deleteGroup, type KafkaClient, type KafkaMessage } from './kafka-client.ts'
 import { decodeMessage } from './record.ts'
 
@@ -15,11 +15,38 @@ export async function readCheckpoint(
   firstStep = 256,
 ): Promise<SlotMarker | null> {
   const tails = await openTails(kafka, topic, firstStep)
-  await readTails(
-    kafka,
-    topic,
-    tails.filter((tail) => tail.from < tail.to),
-  )
+  await readTails(kafka, topic, tails, ({ newest }) => newest !== null)
+  return lowestOf(tails)
+}
+
+/**
+ * Returns the sealed slots that are not known to be final at the checkpoint. Reads the first
+ * partition back to the newest final slot.
+ */
+export async function readUnfinalized(
+  kafka: KafkaClient,
+  topic: string,
+  firstStep = 256,
+): Promise<Unfinalized> {
+  const tails = await openTails(kafka, topic, firstStep)
+  const [first] = tails
+  await readTails(kafka, topic, tails, (tail) => {
+    if (tail !== first || tail.newest === null) return tail.newest !== null
+    // The checkpoint is not above the newest marker here, but it may have been final up to less.
+    const wanted = lowestOf(tails)?.finalized ?? tail.newest.finalized
+    return wanted === null || Math.min(...tail.markers.keys()) <= wanted
+  })
+  const checkpoint = lowestOf(tails)
+  const finalized = checkpoint?.finalized ?? null
+  if (!checkpoint || !first || finalized === null) return { finalized: null, markers: [] }
+  const markers = [...first.markers.values()]
+    .filter(({ slot }) => slot > finalized && slot <= checkpoint.slot)
+    .sort((a, b) => a.slot - b.slot)
+  return { finalized, markers }
+}
+
+/** The lowest of the newest markers; null if a partition has none. */
+function lowestOf(tails: readonly Tail[]): SlotMarker | null {
   const newest = tails.map((tail) => tail.newest)
   return newest.reduce(
     (lowest, marker) => (lowest && marker && marker.slot < lowest.slot ? marker : marker && lowest),
@@ -34,6 +61,8 @@ interface Tail {
   from: bigint
   to: bigint
   newest: SlotMarker | null
+  /** The markers read so far, by slot. */
+  readonly markers: Map<number, SlotMarker>
 }
 
 async function openTails(kafka: KafkaClient, topic: string, step: number): Promise<Tail[]> {
@@ -46,13 +75,21 @@ async function openTails(kafka: KafkaClient, topic: string, step: number): Promi
       from: max(BigInt(low), BigInt(high) - BigInt(step)),
       to: BigInt(high),
       newest: null,
+      markers: new Map(),
     }))
   } finally {
     await admin.disconnect()
   }
 }
 
-async function readTails(kafka: KafkaClient, topic: string, tails: readonly Tail[]): Promise<void> {
+/** Reads each partition back from its end until `isDone`, or to its beginning. */
+async function readTails(
+  kafka: KafkaClient,
+  topic: string,
+  all: readonly Tail[],
+  isDone: (tail: Tail) => boolean,
+): Promise<void> {
+  const tails = all.filter((tail) => tail.from < tail.to)
   if (tails.length === 0) return
   const groupId = `${topic}.checkpoint-${randomUUID()}`
   const consumer = kafka.consumer({
@@ -94,7 +131,7 @@ async function readTails(kafka: KafkaClient, topic: string, tails: readonly Tail
         if (!last) return
         for (const message of batch.messages) readMarker(tail, message)
         if (BigInt(last.offset) + 1n < tail.to) return resolveOffset(last.offset)
-        if (tail.newest !== null || tail.from === tail.low) {
+        if (isDone(tail) || tail.from === tail.low) {
           unread.delete(batch.partition)
           pause()
           if (unread.size === 0) finish()
@@ -119,6 +156,7 @@ function readMarker(tail: Tail, { offset, value }: KafkaMessage): void {
   const decoded = decodeMessage(value)
   if (decoded.kind !== 'ok' || decoded.message.kind !== 'marker') return
   const { marker } = decoded.message
+  tail.markers.set(marker.slot, marker)
   if (tail.newest === null || marker.slot >= tail.newest.slot) tail.newest = marker
 }
 

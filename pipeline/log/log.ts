@@ -1,4 +1,12 @@
-import type { RefoldRequest, SlotMarker, SlotRecords, WalletRecord } from '../domain/slot.ts'
+import type { BlockId } from '../domain/block-id.ts'
+import type {
+  RefoldRequest,
+  SlotMarker,
+  SlotRecords,
+  Unfinalized,
+  WalletRecord,
+  Withdrawal,
+} from '../domain/slot.ts'
 import type { LateOrigin, RecordMessage } from './log-message.ts'
 
 /**
@@ -27,9 +35,15 @@ export interface EventLog {
   appendSlot(slot: SlotRecords): Promise<void>
   /**
    * Appends records of transactions that came after their slot was sealed (rule K2); they carry
-   * `late: true`.
+   * `late: true`. `blockId`: their block, if its hash is known.
    */
-  appendLate(records: readonly WalletRecord[], origin: LateOrigin): Promise<void>
+  appendLate(
+    records: readonly WalletRecord[],
+    origin: LateOrigin,
+    blockId?: BlockId | null,
+  ): Promise<void>
+  /** Appends the withdrawal of a slot to every partition (rule K9). */
+  appendWithdrawal(withdrawal: Withdrawal): Promise<void>
   /**
    * Appends requests to fold wallets again. Each follows the earlier records of its wallet, on the
    * same partition.
@@ -40,6 +54,11 @@ export interface EventLog {
    * starts empty.
    */
   checkpoint(): Promise<SlotMarker | null>
+  /**
+   * Returns the sealed slots that are not known to be final at the checkpoint. A log in memory has
+   * only those appended since it started.
+   */
+  unfinalized(): Promise<Unfinalized>
   /**
    * Starts a consumer. Resolves when it has its partitions: it receives everything appended from
    * then on.
@@ -102,6 +121,7 @@ export interface LogBatch {
 export type LogRecord = { readonly offset: bigint } & (
   | { readonly kind: 'marker'; readonly marker: SlotMarker }
   | ({ readonly kind: 'record' } & RecordMessage)
+  | { readonly kind: 'withdrawal'; readonly withdrawal: Withdrawal }
   | { readonly kind: 'refold'; readonly refold: RefoldRequest }
 )
 

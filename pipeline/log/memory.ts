@@ -1,7 +1,15 @@
+import type { BlockId } from '../domain/block-id.ts'
 import { DECODER_VERSION as decoderVersion } from '../domain/decoder-version.ts'
 import type { KeptTransaction } from '../domain/event.ts'
 import { ServiceError } from '../domain/service-error.ts'
-import type { RefoldRequest, SlotMarker, SlotRecords, WalletRecord } from '../domain/slot.ts'
+import type {
+  RefoldRequest,
+  SlotMarker,
+  SlotRecords,
+  Unfinalized,
+  WalletRecord,
+  Withdrawal,
+} from '../domain/slot.ts'
 import type { Logger } from '../runtime/logger.ts'
 import type { Registry } from '../runtime/telemetry.ts'
 import { handOut } from './hand-out.ts'
@@ -54,6 +62,8 @@ class MemoryLog implements EventLog {
   readonly #closed = new AbortController()
   #lastAppend: Promise<unknown> = Promise.resolve()
   #newest: SlotMarker | null = null
+  /** Markers after the newest final slot. */
+  #unfinalized: SlotMarker[] = []
 
   constructor(deps: { logger: Logger; registry: Registry }, options: MemoryLogOptions) {
     this.#logger = deps.logger
@@ -81,13 +91,27 @@ class MemoryLog implements EventLog {
         this.#push(record.wallet, { kind: 'record', record, late: null, decoderVersion })
       for (const part of this.#parts) part.push({ kind: 'marker', marker }, this.#options.now())
       this.#newest = marker
+      this.#unfinalized.push(marker)
+      while ((this.#unfinalized[0]?.slot ?? Infinity) <= (marker.finalized ?? marker.slot))
+        this.#unfinalized.shift()
     })
   }
 
-  appendLate(records: readonly WalletRecord[], origin: LateOrigin): Promise<void> {
+  appendLate(
+    records: readonly WalletRecord[],
+    late: LateOrigin,
+    blockId: BlockId | null = null,
+  ): Promise<void> {
     return this.#append(records.length, () => {
       for (const record of records)
-        this.#push(record.wallet, { kind: 'record', record, late: origin, decoderVersion })
+        this.#push(record.wallet, { kind: 'record', record, late, blockId, decoderVersion })
+    })
+  }
+
+  appendWithdrawal(withdrawal: Withdrawal): Promise<void> {
+    return this.#append(0, () => {
+      for (const part of this.#parts)
+        part.push({ kind: 'withdrawal', withdrawal }, this.#options.now())
     })
   }
 
@@ -99,6 +123,11 @@ class MemoryLog implements EventLog {
 
   async checkpoint(): Promise<SlotMarker | null> {
     return this.#newest
+  }
+
+  async unfinalized(): Promise<Unfinalized> {
+    const finalized = this.#newest?.finalized ?? null
+    return { finalized, markers: finalized === null ? [] : [...this.#unfinalized] }
   }
 
   async settled(name: string, stop: AbortSignal): Promise<void> {

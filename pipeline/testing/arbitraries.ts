@@ -1,7 +1,7 @@
 import bs58 from 'bs58'
 import fc from 'fast-check'
 import { addressFromBytes } from '../domain/address.ts'
-import type { RefoldRequest, SlotMarker, WalletRecord } from '../domain/slot.ts'
+import type { RefoldRequest, SlotMarker, WalletRecord, Withdrawal } from '../domain/slot.ts'
 import { mapRecordTypes } from '../records/record-types.ts'
 import * as t from '../records/value-types.ts'
 
@@ -62,4 +62,13 @@ export const aSlotMarker = object<SlotMarker>({
   parent: natural,
   blockTime: unixSeconds,
   solPrice: fc.option(object<{ time: number; usdE9: bigint }>({ time: unixSeconds, usdE9: u64 })),
+  blockId: fc.option(u64),
+  finalized: fc.option(natural),
+})
+
+/** Any withdrawal of a slot. */
+export const aWithdrawal = object<Withdrawal>({
+  slot: natural,
+  blockId: fc.option(u64),
+  priceTime: fc.option(unixSeconds),
 })

@@ -95,7 +95,7 @@ class Sealer<T, A> implements SlotSealer<T, A> {
         return []
       case 'meta':
         if (this.#isPassed(event.slot)) return []
-        this.#open.addMeta(event.slot, event.parent, event.blockTime)
+        this.#open.addMeta(event.slot, event)
         break
       case 'confirmed':
         if (this.#isPassed(event.slot)) return []
@@ -113,6 +113,13 @@ class Sealer<T, A> implements SlotSealer<T, A> {
         break
       case 'recheck':
         return this.#isPassed(event.slot) ? this.#late.recheck(event) : []
+      case 'withdraw': {
+        const { slot, blockId } = event
+        this.#late.forget(slot)
+        return [{ kind: 'withdrawn', slot, blockId }]
+      }
+      case 'final':
+        return this.#late.settle(event)
       case 'cut':
         this.#startStream(event.replayed)
         break
@@ -197,7 +204,7 @@ class Sealer<T, A> implements SlotSealer<T, A> {
   #seal(slot: number, outputs: SealerOutput<T, A>[]): void {
     const state = this.#open.all.get(slot)
     if (!state?.meta) throw new Error('only a slot with its meta is sealed')
-    const { parent, blockTime } = state.meta
+    const { parent, blockTime, blockId } = state.meta
     if (state.parentAbsent && this.#head !== null) this.#gapFrom ??= this.#head + 1
     if (this.#gapFrom !== null) {
       outputs.push({ kind: 'gap', fromSlot: this.#gapFrom, toSlot: parent })
@@ -209,6 +216,7 @@ class Sealer<T, A> implements SlotSealer<T, A> {
       slot,
       parent,
       blockTime,
+      blockId,
       transactions: sorted.map(({ item }) => item),
       account: state.account?.account ?? null,
     })
@@ -217,6 +225,6 @@ class Sealer<T, A> implements SlotSealer<T, A> {
     this.#head = slot
     this.#fetchAtOnce = false
     const keys = sorted.map(({ key }) => key)
-    this.#late.remember(slot, blockTime, keys)
+    this.#late.remember({ slot, blockTime, blockId }, keys)
   }
 }

@@ -78,6 +78,22 @@ export function accountsRequest(
   }
 }
 
+/** The request for every block meta at `finalized` (rule K9). Statuses of slots have no hash. */
+export function finalizedRequest(fromSlot: number | null): SubscribeRequest {
+  return {
+    blocksMeta: { metas: {} },
+    transactions: {},
+    accounts: {},
+    slots: {},
+    transactionsStatus: {},
+    blocks: {},
+    entry: {},
+    accountsDataSlice: [],
+    commitment: FINALIZED,
+    ...(fromSlot === null ? {} : { fromSlot: String(fromSlot) }),
+  }
+}
+
 /**
  * Filters for transactions that name one of the addresses or change a token balance that it owns.
  * Without addresses there is no filter, because an empty one matches every transaction.
@@ -116,5 +132,7 @@ export function pingRequest(id: number): SubscribeRequest {
 
 /** `CommitmentLevel.CONFIRMED`. A number, so that this file imports no client. */
 const CONFIRMED = 1
+/** `CommitmentLevel.FINALIZED`. */
+const FINALIZED = 2
 /** `TokenAccountExpansionControlFlag.BALANCE_CHANGED`. */
 const BALANCE_CHANGED = 1

@@ -156,7 +156,15 @@ async function startPipeline(
     // Slots checked again at the start only have the prices known at the start.
     limits: { recheckSlots: 0, maxGapSlots },
     onGap: auto.onGap,
-    checkpoint: async () => ({ slot: head, parent: head - 1, blockTime, solPrice }),
+    checkpoint: async () => ({
+      slot: head,
+      parent: head - 1,
+      blockTime,
+      solPrice,
+      blockId: null,
+      finalized: null,
+    }),
+    unfinalized: async () => ({ finalized: null, markers: [] }),
   })
   return {
     backfills,

@@ -331,7 +331,14 @@ test.serial(
     await storeSolPriceFile(store, [{ time: T, usdE9: 150n }])
     const at = (slot: number, blockTime: number) =>
       store.insert('progress', [
-        progressRow('fold', 0, 1, { slot, parent: slot - 1, blockTime, solPrice: null }),
+        progressRow('fold', 0, 1, {
+          slot,
+          parent: slot - 1,
+          blockTime,
+          solPrice: null,
+          blockId: null,
+          finalized: null,
+        }),
       ])
     const read = () => readSettledSolPrices(store, [T - 1, T + 5, T + 20, T + 20], MAX_AGE)
     const known = (...times: number[]) => new Map(times.map((time) => [time, 150n]))

@@ -20,6 +20,8 @@ export interface SlotGap {
 export interface Flush {
   readonly records: readonly LoggedRecord[]
   readonly markers: readonly SlotMarker[]
+  /** The markers of partition 0: each sealed slot once. */
+  readonly sealed: readonly SlotMarker[]
   readonly refolds: readonly RefoldRequest[]
   readonly gaps: readonly SlotGap[]
 }
@@ -34,6 +36,7 @@ export function joinBatches(
 ): { readonly flush: Flush; readonly reached: ReadonlyMap<number, SlotMarker> } {
   const records: LoggedRecord[] = []
   const markers: SlotMarker[] = []
+  const sealed: SlotMarker[] = []
   const refolds: RefoldRequest[] = []
   const gaps: SlotGap[] = []
   const reached = new Map<number, SlotMarker>()
@@ -47,14 +50,15 @@ export function joinBatches(
           mark: order.markOf(partition, entry),
         })
       else if (entry.kind === 'refold') refolds.push(entry.refold)
-      else {
+      else if (entry.kind === 'marker') {
         const { slot, parent } = entry.marker
         const passed = order.passed(partition)
         if (passed !== null && parent > passed) gaps.push({ fromSlot: passed, toSlot: parent })
         order.pass(partition, slot)
         markers.push(entry.marker)
+        if (partition === 0) sealed.push(entry.marker)
         reached.set(partition, entry.marker)
       }
     }
-  return { flush: { records, markers, refolds, gaps }, reached }
+  return { flush: { records, markers, sealed, refolds, gaps }, reached }
 }

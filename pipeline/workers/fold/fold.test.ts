@@ -386,7 +386,14 @@ test.serial(
       late: [],
       slots: prices.map(([time, usdE9], at) => {
         const slot = first + at
-        const marker = { slot, parent: slot - 1, blockTime: time, solPrice: { time, usdE9 } }
+        const marker = {
+          slot,
+          parent: slot - 1,
+          blockTime: time,
+          solPrice: { time, usdE9 },
+          blockId: null,
+          finalized: null,
+        }
         return { marker, records: [] }
       }),
     })

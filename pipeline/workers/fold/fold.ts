@@ -3,6 +3,7 @@ import type { SlotMarker, SolPrice, WalletRecord } from '../../domain/slot.ts'
 import { partitionOf } from '../../log/topics.ts'
 import type { Registry } from '../../runtime/telemetry.ts'
 import type { Store } from '../../store/store.ts'
+import { insertSealedSlots } from '../../store/tables/sealed-slots.ts'
 import { insertSlotGaps } from '../../store/tables/slot-gaps.ts'
 import { newestPoolPriceTime } from '../../store/tables/sol-prices.ts'
 import { addEmptyMetrics } from '../../store/tables/tracked-wallets.ts'
@@ -101,7 +102,7 @@ class BookWorker implements FoldWorker {
     await this.#books.amend(mine, () => write(mine))
   }
 
-  async apply({ records, markers, refolds, gaps }: Flush): Promise<void> {
+  async apply({ records, markers, sealed, refolds, gaps }: Flush): Promise<void> {
     const end = this.#metrics.flushSeconds.startTimer()
     await this.#recover()
     for (const [kind, count] of countByKind(records)) this.#metrics.records.inc({ kind }, count)
@@ -109,7 +110,10 @@ class BookWorker implements FoldWorker {
     await insertSlotGaps(this.#store, gaps.map(gapRow))
     const isNewer = (record: WalletRecord) =>
       record.slot > this.#newest.of(this.#partitionOf(record.wallet))
-    await storeRecords(this.#store, this.#books, { records, refolds, prices, isNewer })
+    await Promise.all([
+      storeRecords(this.#store, this.#books, { records, refolds, prices, isNewer }),
+      insertSealedSlots(this.#store, sealed),
+    ])
     for (const { record } of records)
       this.#newest.raise(this.#partitionOf(record.wallet), record.slot)
     this.#priceTime = Math.max(this.#priceTime, ...prices.map(({ time }) => time))

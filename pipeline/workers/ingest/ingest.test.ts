@@ -72,7 +72,17 @@ function ingestOf(
     wallets: createWallets(simulator.wallets),
     log,
     checkpoint: async () =>
-      head === null ? null : { slot: head, parent: head - 1, blockTime: 1, solPrice: null },
+      head === null
+        ? null
+        : {
+            slot: head,
+            parent: head - 1,
+            blockTime: 1,
+            solPrice: null,
+            blockId: null,
+            finalized: null,
+          },
+    unfinalized: async () => ({ finalized: null, markers: [] }),
     logger: createLogger('silent'),
     registry: createRegistry(),
     ...options,

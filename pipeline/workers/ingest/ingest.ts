@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Address } from '../../domain/address.ts'
-import type { SlotMarker, SolPrice } from '../../domain/slot.ts'
+import type { SlotMarker, SolPrice, Unfinalized } from '../../domain/slot.ts'
 import type { Wallets } from '../../domain/wallets.ts'
 import { followChain } from '../../ingest/follow-chain.ts'
 import type { FollowLimits } from '../../ingest/follow-limits.ts'
@@ -39,6 +39,8 @@ export interface IngestDeps {
    * memory (rule K3).
    */
   readonly checkpoint: () => Promise<SlotMarker | null>
+  /** The sealed slots that are not known to be final at the checkpoint (rule K9). */
+  readonly unfinalized: () => Promise<Unfinalized>
   /** SOL/USD prices of `SOL_PRICES_FILE`, in order of time. */
   readonly prices?: readonly SolPrice[]
   /**
@@ -90,12 +92,13 @@ export async function startIngest(deps: IngestDeps): Promise<Ingest> {
   const metrics = deps.metrics ?? createIngestMetrics(deps.registry)
   const stopping = new AbortController()
   const rpc = createRpc({ url: config.rpcUrl, metrics })
-  const [checkpoint, stored] = await Promise.all([
+  const [checkpoint, unfinalized, stored] = await Promise.all([
     deps.checkpoint(),
+    deps.unfinalized(),
     deps.poolPrices?.() ?? [],
     rpc.ping(),
   ])
-  const prices = knownPrices(deps.prices, stored, checkpoint)
+  const prices = knownPrices(deps.prices, stored, checkpoint, unfinalized.markers)
   const newest = createNewestSlot()
   const appender = new OutputAppender({
     wallets: deps.wallets,
@@ -116,6 +119,10 @@ export async function startIngest(deps: IngestDeps): Promise<Ingest> {
       ...config,
       wallets: deps.wallets,
       head: checkpoint?.slot ?? null,
+      finality: {
+        finalized: unfinalized.finalized ?? checkpoint?.slot ?? null,
+        sealed: unfinalized.markers,
+      },
       payments: deposits ? deposits.accounts.bind(deposits) : undefined,
     },
     { rpc, prices, logger, metrics, onStage },
@@ -151,8 +158,12 @@ function knownPrices(
   file: readonly SolPrice[] | undefined,
   stored: readonly SolPrice[],
   checkpoint: SlotMarker | null,
+  unfinalized: readonly SlotMarker[],
 ) {
   const prices = createSolPrices(file)
+  // A marker names the newest price: it came from the marker's own slot if no earlier one has it.
+  for (const { slot, blockTime, solPrice } of unfinalized)
+    if (solPrice?.time === blockTime) prices.add(solPrice, slot)
   for (const price of stored) prices.add(price)
   if (checkpoint?.solPrice) prices.add(checkpoint.solPrice)
   return prices
