@@ -20,6 +20,7 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
   late_swaps: [inStore('late-swaps')],
   slot_gaps: [inStore('slot-gaps')],
   sealed_slots: [inStore('sealed-slots')],
+  withdrawn_slots: [inStore('withdrawn-slots')],
   // Only `EVENT_TABLES` and `EVENT_COLUMNS` name the tables `sol_transfers` and `sol_balances`.
   sol_transfers: [inStore('wallet-events')],
   sol_balances: [inStore('wallet-events')],

@@ -49,6 +49,7 @@ export async function startWorkers(
     onSwaps: (swaps) => {
       for (const listen of listeners) listen(swaps)
     },
+    onUnpriced: () => void fill.fillNow(),
   })
   const fill = startPriceFill({ ...deps, books: fold, maxAgeSeconds: solPriceMaxAgeSeconds })
   listeners.push(fill.note)

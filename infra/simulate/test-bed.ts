@@ -46,6 +46,8 @@ export interface TestBedOptions {
   readonly serversDir: string | null
   /** Whether the last tracked wallet is left out of the file at the start. */
   readonly addsWallet: boolean
+  /** Whether some confirmed blocks never become final. */
+  readonly hasReversals: boolean
   readonly tell: (line: string) => void
 }
 
@@ -108,8 +110,10 @@ export async function closeOne(
   await within(CLOSE_MS, `${name} to close`, closed).catch((error: unknown) => tell(String(error)))
 }
 
-function startTroubledSimulator({ seed, slots, tell }: TestBedOptions): Promise<Simulator> {
-  const trouble = troubleOf(seed)
+function startTroubledSimulator(options: TestBedOptions): Promise<Simulator> {
+  const { seed, slots, hasReversals, tell } = options
+  const reversals = { replacedBlocks: hasReversals, vanishedBlocks: hasReversals }
+  const trouble = { ...troubleOf(seed), ...reversals }
   const names = Object.entries(trouble).flatMap(([name, isOn]) => (isOn ? [name] : []))
   tell(`trouble: ${names.join(', ')}`)
   return startSimulator({

@@ -47,10 +47,8 @@ export interface Withdrawal {
   readonly slot: number
   /** The block that was sealed; null if its hash is not known. */
   readonly blockId: BlockId | null
-  /**
-   * Unix seconds of the price of the pool that came from this block and is void too; null: none.
-   */
-  readonly priceTime: number | null
+  /** The price of the pool that came from this block and is void too; null for none. */
+  readonly solPrice: SolPrice | null
 }
 
 /** A record that the decoder returns for a tracked wallet. */

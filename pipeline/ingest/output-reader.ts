@@ -55,8 +55,7 @@ export function createOutputReader(
 
   return (output) => {
     if (output.kind === 'gap') return output
-    if (output.kind === 'withdrawn')
-      return { ...output, priceTime: prices.withdraw(output.slot)?.time ?? null }
+    if (output.kind === 'withdrawn') return { ...output, solPrice: prices.withdraw(output.slot) }
     return output.kind === 'late' ? readLate(output) : readSlot(output)
   }
 }

@@ -108,6 +108,7 @@ const asRecord = (slot: number, wallet: number, late: string | null = null) => (
   kind: 'record',
   record: balance(slot, wallet),
   late,
+  ...(late !== null && { blockId: 7n }),
   decoderVersion: DECODER_VERSION,
 })
 
@@ -120,8 +121,8 @@ contract(
     await Promise.all([
       log.appendSlot(slotOf(10, [1, 2, 4])),
       log.appendSlot(slotOf(11, [])),
-      log.appendLate([balance(9, 2)], 'stream'),
-      log.appendLate([balance(8, 4)], 'backfill'),
+      log.appendLate([balance(9, 2)], 'stream', 7n),
+      log.appendLate([balance(8, 4)], 'backfill', 7n),
       log.appendSlot(slotOf(12, [4, 1])),
     ])
     const received = new Received()

@@ -100,10 +100,10 @@ test('the texts of a marker, a withdrawal and a refold request do not change', (
       },
     ],
     [
-      '{"v":3,"kind":"withdrawal","slot":405000123,"blockId":"7","priceTime":1790000000}',
+      '{"v":3,"kind":"withdrawal","slot":405000123,"blockId":"7","solPrice":null}',
       {
         kind: 'withdrawal',
-        withdrawal: { slot: 405_000_123, blockId: 7n, priceTime: 1_790_000_000 },
+        withdrawal: { slot: 405_000_123, blockId: 7n, solPrice: null },
       },
     ],
     [

@@ -113,11 +113,12 @@ const BLOCK = t.nullable(t.u64)
 
 // The other fields of an entry are `v` and `kind`, and for a record `late` and `decoderVersion`. A
 // late record has `blockId` too.
+const PRICE = t.nullable(t.object<SolPrice>({ time: t.unixSeconds, usdE9: t.u64 }))
 const MARKER = {
   slot: t.natural,
   parent: t.natural,
   blockTime: t.unixSeconds,
-  solPrice: t.nullable(t.object<SolPrice>({ time: t.unixSeconds, usdE9: t.u64 })),
+  solPrice: PRICE,
 }
 const NEW_IN_MARKER = { blockId: BLOCK, finalized: t.nullable(t.natural) }
 const readMarker = t.fieldReader<SlotMarker>({ ...MARKER, ...NEW_IN_MARKER }, 2)
@@ -127,7 +128,7 @@ const readOldMarker = t.fieldReader<Omit<SlotMarker, keyof typeof NEW_IN_MARKER>
   finalized: null,
 }) as typeof readMarker // the constants are the other fields
 const readWithdrawal = t.fieldReader<Withdrawal>(
-  { slot: t.natural, blockId: BLOCK, priceTime: t.nullable(t.unixSeconds) },
+  { slot: t.natural, blockId: BLOCK, solPrice: PRICE },
   2,
 )
 // Versions of rows are revision x 2^32 + records folded, and are safe integers.

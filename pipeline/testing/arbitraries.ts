@@ -56,12 +56,16 @@ export const aRefold = object<RefoldRequest>({
   revision: fc.integer({ min: 1, max: 2 ** 21 - 1 }),
 })
 
+const solPrice = fc.option(
+  object<{ time: number; usdE9: bigint }>({ time: unixSeconds, usdE9: u64 }),
+)
+
 /** Any slot marker. */
 export const aSlotMarker = object<SlotMarker>({
   slot: natural,
   parent: natural,
   blockTime: unixSeconds,
-  solPrice: fc.option(object<{ time: number; usdE9: bigint }>({ time: unixSeconds, usdE9: u64 })),
+  solPrice,
   blockId: fc.option(u64),
   finalized: fc.option(natural),
 })
@@ -70,5 +74,5 @@ export const aSlotMarker = object<SlotMarker>({
 export const aWithdrawal = object<Withdrawal>({
   slot: natural,
   blockId: fc.option(u64),
-  priceTime: fc.option(unixSeconds),
+  solPrice,
 })

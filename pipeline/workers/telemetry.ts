@@ -21,6 +21,11 @@ export function createFoldMetrics(registry: Registry) {
       help: 'New events below the newest event of their wallet.',
       registers,
     }),
+    withdrawals: new Counter({
+      name: 'fold_withdrawals_total',
+      help: 'Withdrawals of slots that never became final, one for each partition.',
+      registers,
+    }),
     refolds: new Counter({
       name: 'fold_refolds_total',
       help: 'Wallets folded again from their first stored event.',

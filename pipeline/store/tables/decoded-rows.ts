@@ -42,6 +42,48 @@ export function readDecodedRows(
   )
 }
 
+/** Returns the wallets with rows in a slot, ascending. */
+export async function findWalletsInSlot(store: Store, slot: number): Promise<number[]> {
+  const found = new Set<number>()
+  for (const [table, columns] of Object.entries(KEYS)) {
+    const rows = await store.query<{ wallet: number }>(
+      `SELECT DISTINCT wallet FROM (${newestOfSlot('wallet, is_deleted', table, columns)})
+       WHERE is_deleted = 0 LIMIT 10000000`,
+      { slot },
+    )
+    for (const { wallet } of rows) found.add(wallet)
+  }
+  return [...found].sort((a, b) => a - b)
+}
+
+// A column that REPLACE changes has its new value in WHERE too, so rows are selected first.
+
+/** Deletes the rows of these wallets in a slot by tombstones. Rows already deleted stay. */
+export async function voidRows(
+  store: Store,
+  table: DecodedTable,
+  slot: number,
+  wallets: readonly number[],
+): Promise<void> {
+  if (wallets.length === 0) return
+  await store.command(
+    `INSERT INTO ${table}
+     SELECT * REPLACE (toUInt8(1) AS is_deleted, version + 1 AS version, now64(3) AS inserted_at)
+     FROM (
+       SELECT * FROM (${newestOfSlot('*', table, KEYS[table])})
+       WHERE is_deleted = 0 AND wallet IN (${wallets.join(', ')})
+     )`,
+    { slot },
+  )
+}
+
+/** The newest row of each key in slot `{slot:UInt64}`. */
+function newestOfSlot(select: string, table: string, columns: readonly string[]): string {
+  const key = columns.join(', ')
+  return `SELECT ${select} FROM ${table} WHERE slot = {slot:UInt64}
+       ORDER BY ${key}, version DESC LIMIT 1 BY ${key}`
+}
+
 /**
  * Returns the programs behind swaps that only balance changes show and behind undecoded
  * transactions, with the signature of the newest: the most recently seen first.

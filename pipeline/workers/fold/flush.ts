@@ -1,5 +1,5 @@
 import { DECODER_VERSION } from '../../domain/decoder-version.ts'
-import type { RefoldRequest, SlotMarker } from '../../domain/slot.ts'
+import type { RefoldRequest, SlotMarker, Withdrawal } from '../../domain/slot.ts'
 import type { LateMark, LateOrder } from '../../log/late-order.ts'
 import type { LogBatch } from '../../log/log.ts'
 import type { RecordMessage } from '../../log/log-message.ts'
@@ -16,6 +16,15 @@ export interface SlotGap {
   readonly toSlot: number
 }
 
+/** A withdrawal and its place on the log. */
+export interface PlacedWithdrawal extends Withdrawal {
+  readonly epoch: number
+  readonly partition: number
+  readonly offset: number
+  /** Slot of the newest marker before it in its partition. */
+  readonly passedSlot: number
+}
+
 /** The entries that a worker stores together, in log order within each partition. */
 export interface Flush {
   readonly records: readonly LoggedRecord[]
@@ -24,6 +33,27 @@ export interface Flush {
   readonly sealed: readonly SlotMarker[]
   readonly refolds: readonly RefoldRequest[]
   readonly gaps: readonly SlotGap[]
+  /** At most one of each partition, which follows all other entries of the partition. */
+  readonly withdrawals: readonly PlacedWithdrawal[]
+}
+
+/**
+ * Splits batches after each withdrawal, so that a flush ends with it. Mostly there is none, and the
+ * batches are returned as they are.
+ */
+export function splitAtWithdrawals(batches: readonly LogBatch[]): readonly (readonly LogBatch[])[] {
+  const isWithdrawal = ({ kind }: LogBatch['records'][number]) => kind === 'withdrawal'
+  if (!batches.some(({ records }) => records.some(isWithdrawal))) return [batches]
+  const parts: LogBatch[][] = []
+  for (const { partition, records } of batches)
+    for (let from = 0, part = 0; from < records.length; part += 1) {
+      const at = records.findIndex((entry, index) => index >= from && isWithdrawal(entry))
+      const end = at < 0 ? records.length : at + 1
+      parts[part] ??= []
+      parts[part]?.push({ partition, records: records.slice(from, end) })
+      from = end
+    }
+  return parts
 }
 
 /**
@@ -39,6 +69,7 @@ export function joinBatches(
   const sealed: SlotMarker[] = []
   const refolds: RefoldRequest[] = []
   const gaps: SlotGap[] = []
+  const withdrawals: PlacedWithdrawal[] = []
   const reached = new Map<number, SlotMarker>()
   for (const { partition, records: entries } of batches)
     for (const entry of entries) {
@@ -50,7 +81,11 @@ export function joinBatches(
           mark: order.markOf(partition, entry),
         })
       else if (entry.kind === 'refold') refolds.push(entry.refold)
-      else if (entry.kind === 'marker') {
+      else if (entry.kind === 'withdrawal') {
+        const passedSlot = order.passed(partition) ?? entry.withdrawal.slot
+        const place = { epoch: order.epoch, partition, offset: Number(entry.offset), passedSlot }
+        withdrawals.push({ ...entry.withdrawal, ...place })
+      } else {
         const { slot, parent } = entry.marker
         const passed = order.passed(partition)
         if (passed !== null && parent > passed) gaps.push({ fromSlot: passed, toSlot: parent })
@@ -60,5 +95,5 @@ export function joinBatches(
         reached.set(partition, entry.marker)
       }
     }
-  return { flush: { records, markers, sealed, refolds, gaps }, reached }
+  return { flush: { records, markers, sealed, refolds, gaps, withdrawals }, reached }
 }

@@ -8,14 +8,16 @@ import { insertSlotGaps } from '../../store/tables/slot-gaps.ts'
 import { newestPoolPriceTime } from '../../store/tables/sol-prices.ts'
 import { addEmptyMetrics } from '../../store/tables/tracked-wallets.ts'
 import { newestStoredSlot } from '../../store/tables/wallet-events.ts'
+import { readWithdrawnSlots } from '../../store/tables/withdrawn-slots.ts'
 import { createFoldMetrics, type FoldMetrics } from '../telemetry.ts'
 import { gapRow } from './event-rows.ts'
-import type { Flush, LoggedRecord } from './flush.ts'
+import type { Flush, LoggedRecord, PlacedWithdrawal } from './flush.ts'
 import { adoptSalt } from './privacy-salt.ts'
 import { type FoldDeps, type FoldWorker, type RunningFold, runFold } from './run-fold.ts'
 import { storeRecords } from './store-records.ts'
 import { WalletBooks } from './wallet-books.ts'
 import { WalletCache } from './wallet-cache.ts'
+import { withdrawSlot } from './withdraw-slot.ts'
 
 /** The running fold worker of this process. */
 export interface RunningBooks extends RunningFold {
@@ -45,6 +47,8 @@ export interface FoldParts extends FoldDeps {
    * neither block nor throw.
    */
   readonly onSwaps?: (swaps: readonly Swap[]) => void
+  /** Called when stored swaps have lost their SOL price with a withdrawn slot. Must not throw. */
+  readonly onUnpriced?: () => void
 }
 
 /**
@@ -77,6 +81,8 @@ class BookWorker implements FoldWorker {
   /** Time of the newest stored pool price. The first price stored for a second stays (rule J7). */
   #priceTime = 0
   #newest = new NewestSlots(Number.POSITIVE_INFINITY)
+  /** Slots that were withdrawn: their rows may be tombstones that new records replace. */
+  #withdrawn = new Set<number>()
 
   constructor(store: Store, metrics: FoldMetrics, deps: FoldParts) {
     const { now = Date.now, salt = null, cache = new WalletCache() } = deps
@@ -102,7 +108,8 @@ class BookWorker implements FoldWorker {
     await this.#books.amend(mine, () => write(mine))
   }
 
-  async apply({ records, markers, sealed, refolds, gaps }: Flush): Promise<void> {
+  async apply(flush: Flush): Promise<void> {
+    const { records, markers, sealed, refolds, gaps, withdrawals } = flush
     const end = this.#metrics.flushSeconds.startTimer()
     await this.#recover()
     for (const [kind, count] of countByKind(records)) this.#metrics.records.inc({ kind }, count)
@@ -111,15 +118,30 @@ class BookWorker implements FoldWorker {
     const isNewer = (record: WalletRecord) =>
       record.slot > this.#newest.of(this.#partitionOf(record.wallet))
     await Promise.all([
-      storeRecords(this.#store, this.#books, { records, refolds, prices, isNewer }),
+      storeRecords(this.#store, this.#books, {
+        records,
+        refolds,
+        prices,
+        isNewer,
+        withdrawn: this.#withdrawn,
+      }),
       insertSealedSlots(this.#store, sealed),
     ])
     for (const { record } of records)
       this.#newest.raise(this.#partitionOf(record.wallet), record.slot)
     this.#priceTime = Math.max(this.#priceTime, ...prices.map(({ time }) => time))
+    for (const withdrawal of withdrawals) await this.#withdraw(withdrawal)
     this.#deps.onSwaps?.(swapsOf(records))
     this.#metrics.slot.set(markers.at(-1)?.slot ?? 0)
     end()
+  }
+
+  async #withdraw(withdrawal: PlacedWithdrawal): Promise<void> {
+    const { log, onUnpriced } = this.#deps
+    this.#withdrawn.add(withdrawal.slot)
+    this.#metrics.withdrawals.inc()
+    const lostPrices = await withdrawSlot(this.#store, this.#books, withdrawal, log.partitions)
+    if (lostPrices) onUnpriced?.()
   }
 
   finish(): Promise<void> {
@@ -134,6 +156,7 @@ class BookWorker implements FoldWorker {
     await this.#books.recover((wallet) => this.#isMine(wallet))
     this.#priceTime = Math.max(this.#priceTime, await newestPoolPriceTime(this.#store))
     this.#newest = new NewestSlots(await newestStoredSlot(this.#store))
+    this.#withdrawn = await readWithdrawnSlots(this.#store)
     this.#isRecovered = true
   }
 

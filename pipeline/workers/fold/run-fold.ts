@@ -1,10 +1,11 @@
 import { ServiceError } from '../../domain/service-error.ts'
+import type { SlotMarker } from '../../domain/slot.ts'
 import { LateOrder } from '../../log/late-order.ts'
 import type { EventLog, LogBatch } from '../../log/log.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import { createPatientStore } from '../../store/patient-store.ts'
 import type { Store } from '../../store/store.ts'
-import { type Flush, joinBatches } from './flush.ts'
+import { type Flush, joinBatches, splitAtWithdrawals } from './flush.ts'
 import { createFlushScheduler } from './flush-scheduler.ts'
 import { FoldProgress, type FoldStatus } from './fold-progress.ts'
 
@@ -67,9 +68,13 @@ export async function runFold(
 
   async function flush(batches: readonly LogBatch[]): Promise<void> {
     const order = new LateOrder(log.epoch, await progress.stored())
-    const { flush, reached } = joinBatches(batches, order)
-    await worker.apply(flush)
-    await progress.store(reached, order.all())
+    const newest = new Map<number, SlotMarker>()
+    for (const part of splitAtWithdrawals(batches)) {
+      const { flush, reached } = joinBatches(part, order)
+      await worker.apply(flush)
+      for (const [partition, marker] of reached) newest.set(partition, marker)
+    }
+    await progress.store(newest, order.all())
   }
 
   /**

@@ -11,6 +11,8 @@ import { EVENT_TABLES, findStoredKeys } from '../../store/tables/wallet-events.t
 import type { FoldPlan } from './book-loader.ts'
 import { type DecodedTable, decodedRow, lateRow, recordRow } from './event-rows.ts'
 import type { LoggedRecord } from './flush.ts'
+import { recordKey, transactionKey } from './record-key.ts'
+import { type Versions, versionsToReplace } from './replaceable-versions.ts'
 import type { WalletAdditions, WalletBooks } from './wallet-books.ts'
 
 /** Records that `storeRecords` stores. */
@@ -21,6 +23,8 @@ export interface RecordsToStore {
   readonly prices: readonly SolPrice[]
   /** Whether a record is after all stored records of its partition. */
   isNewer(record: WalletRecord): boolean
+  /** Slots that were withdrawn. A record of one may replace a tombstone (rule K9). */
+  readonly withdrawn: ReadonlySet<number>
 }
 
 /**
@@ -31,24 +35,28 @@ export interface RecordsToStore {
 export async function storeRecords(
   store: Store,
   books: WalletBooks,
-  { records, refolds, prices, isNewer }: RecordsToStore,
+  { records, refolds, prices, isNewer, withdrawn }: RecordsToStore,
 ): Promise<void> {
   const unique = await uniqueRecords(records)
   const wallets = new Set<number>()
   for (const { record } of records) if (isBooked(record)) wallets.add(record.wallet)
   const plan = await books.plan(wallets, refolds)
   const doubtful: LoggedRecord[] = []
-  for (const logged of unique.values())
-    if (!isNewer(logged.record) && !isSurelyNew(logged.record, books, plan)) doubtful.push(logged)
-  for (const key of await storedAmong(store, doubtful)) unique.delete(key)
+  for (const logged of unique.values()) {
+    const { record } = logged
+    if (isNewer(record)) continue
+    if (withdrawn.has(record.slot) || !isSurelyNew(record, books, plan)) doubtful.push(logged)
+  }
+  const versions = await versionsToReplace(store, doubtful, withdrawn)
+  for (const key of await storedAmong(store, doubtful)) if (!versions.has(key)) unique.delete(key)
 
   const fresh = [...unique.values()]
   const additions = additionsByWallet(fresh)
   await books.markLate(additions, plan)
-  const eventsStored = storeEvents(store, fresh, prices)
+  const eventsStored = storeEvents(store, fresh, versions, prices)
   // Events are stored first, so a reader that finds a transaction finds its events.
   const transactionsStored = eventsStored.then(() =>
-    insertTransactions(store, transactionRows(fresh)),
+    insertTransactions(store, transactionRows(fresh, versions)),
   )
   transactionsStored.catch(() => {}) // awaited below; until then a rejection is not unhandled
   await books.fold(additions, plan, eventsStored)
@@ -61,6 +69,7 @@ export async function storeRecords(
 async function storeEvents(
   store: Store,
   records: readonly LoggedRecord[],
+  versions: Versions,
   prices: readonly SolPrice[],
 ): Promise<void> {
   await Promise.all([
@@ -68,7 +77,9 @@ async function storeEvents(
     insertSolPrices(store, 'pool', prices),
   ])
   await Promise.all(
-    [...rowsByTable(records)].map(([table, rows]) => insertDecodedRows(store, table, rows)),
+    [...rowsByTable(records, versions)].map(([table, rows]) =>
+      insertDecodedRows(store, table, rows),
+    ),
   )
 }
 
@@ -105,18 +116,6 @@ function isBooked(record: WalletRecord): record is WalletEvent | BalanceRecord {
 function storedKeyOf(record: WalletRecord): EventKey {
   const { wallet, slot, txIndex } = record
   return { wallet, slot, txIndex, eventIndex: 'eventIndex' in record ? record.eventIndex : 0 }
-}
-
-function recordKey({ record }: LoggedRecord): string {
-  const { kind, wallet, slot, txIndex } = record
-  if (kind === 'kept') return transactionKey(record)
-  if (kind === 'balance' || kind === 'undecoded') return `${kind}:${wallet}/${slot}/${txIndex}`
-  return `event:${wallet}/${slot}/${txIndex}/${record.eventIndex}`
-}
-
-/** Without the wallet: two wallets may have brought the same transaction. */
-function transactionKey(place: { readonly slot: number; readonly txIndex: number }): string {
-  return `kept:${place.slot}/${place.txIndex}`
 }
 
 /** Returns the `recordKey` of those of `records` that are stored. */
@@ -157,11 +156,16 @@ function additionsByWallet(records: readonly LoggedRecord[]): Map<number, Wallet
   return additions
 }
 
-function rowsByTable(records: readonly LoggedRecord[]): ReadonlyMap<DecodedTable, Row[]> {
+function rowsByTable(
+  records: readonly LoggedRecord[],
+  versions: Versions,
+): ReadonlyMap<DecodedTable, Row[]> {
   const rows = new Map<DecodedTable, Row[]>()
-  for (const { record, late, decoderVersion } of records) {
+  for (const logged of records) {
+    const { record, late, decoderVersion } = logged
     if (record.kind === 'kept') continue
-    const [table, row] = decodedRow(record, late, decoderVersion)
+    const [table, made] = decodedRow(record, late, decoderVersion)
+    const row = withVersion(made, logged, versions)
     const found = rows.get(table)
     if (found === undefined) rows.set(table, [row])
     else found.push(row)
@@ -176,9 +180,17 @@ function lateRows(records: readonly LoggedRecord[]): Row[] {
   return rows
 }
 
-function transactionRows(records: readonly LoggedRecord[]): Row[] {
+function transactionRows(records: readonly LoggedRecord[], versions: Versions): Row[] {
   const rows: Row[] = []
-  for (const { record, decoderVersion } of records)
-    if (record.kind === 'kept') rows.push(recordRow(record, null, decoderVersion))
+  for (const logged of records) {
+    const { record, decoderVersion } = logged
+    if (record.kind === 'kept')
+      rows.push(withVersion(recordRow(record, null, decoderVersion), logged, versions))
+  }
   return rows
+}
+
+/** Rows of one insert have the same columns, so none has a version where none replaces a row. */
+function withVersion(row: Row, logged: LoggedRecord, versions: Versions): Row {
+  return versions.size === 0 ? row : { ...row, version: versions.get(recordKey(logged)) ?? 0n }
 }

@@ -56,8 +56,8 @@ export class OutputAppender {
       return { acknowledged: Promise.resolve() }
     }
     if (output.kind === 'withdrawn') {
-      const { slot, blockId, priceTime } = output
-      return { acknowledged: log.appendWithdrawal({ slot, blockId, priceTime }) }
+      const { slot, blockId, solPrice } = output
+      return { acknowledged: log.appendWithdrawal({ slot, blockId, solPrice }) }
     }
     const records = await this.#recordsOf(output)
     for (const record of records) count(metrics, record)

@@ -149,13 +149,13 @@ test('what was confirmed and never became final is withdrawn, and replaced by th
     'each once, in order',
   )
   const sealed = new Map(counting.markers.map((marker) => [marker.slot, marker]))
-  for (const { slot, blockId, priceTime } of withdrawn) {
+  for (const { slot, blockId, solPrice } of withdrawn) {
     const marker = sealed.get(slot)
     t.is(blockId, marker?.blockId ?? null)
     t.not(blockId, blockIdOf(simulator.market.blockhash(slot)))
-    if (priceTime !== null) t.is(priceTime, marker?.blockTime ?? 0)
+    if (solPrice !== null) t.deepEqual(solPrice, marker?.solPrice ?? null)
   }
-  t.true(withdrawn.some(({ priceTime }) => priceTime !== null))
+  t.true(withdrawn.some(({ solPrice }) => solPrice !== null))
   for (const { slot, finalized } of counting.markers)
     t.true(finalized === null || finalized < slot, 'finality follows the seal')
 })
