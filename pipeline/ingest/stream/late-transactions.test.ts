@@ -75,10 +75,12 @@ test('a withdrawn slot takes no more transactions; its finalized block gives all
   const recent = createLateTransactions<string>(3, dropped)
   recent.remember(sealed(10), [])
   recent.remember(sealed(11), ['a', 'b'])
-  recent.forget(11)
+  recent.withdraw(11)
   t.is(recent.find(11, transaction('c')), null)
+  const read = { ...sealed(11), parent: 10, transactions: [transaction('a')] }
+  t.deepEqual(recent.recheck(read), [], 'read before it was withdrawn')
   const final = { ...sealed(11), parent: 10, transactions: [transaction('b'), transaction('d')] }
   t.deepEqual(recent.settle(final), [late(11, 'b', 'stream'), late(11, 'd', 'stream')])
   t.is(recent.find(11, transaction('c')), null)
-  t.deepEqual(dropped, { duplicate: 1, passed_over: 1, too_old: 0 })
+  t.deepEqual(dropped, { duplicate: 3, passed_over: 0, too_old: 0 })
 })

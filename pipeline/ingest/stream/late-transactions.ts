@@ -19,8 +19,11 @@ export interface LateTransactions<T> {
    * the slots before the checkpoint, so all of them are returned, with origin `backfill`.
    */
   recheck(block: FetchedBlock<T>): LateTransaction<T>[]
-  /** Forgets a slot that was withdrawn. Transactions of it that come later are dropped. */
-  forget(slot: number): void
+  /**
+   * Remembers that a slot was withdrawn. Its transactions that come later are dropped, and so are
+   * those of a block that was read before.
+   */
+  withdraw(slot: number): void
   /** All transactions of a finalized block. Those of its slot that come later are dropped. */
   settle(block: FetchedBlock<T>): LateTransaction<T>[]
   /** The remembered slots, newest last. */
@@ -82,7 +85,8 @@ export function createLateTransactions<T>(limit: number, dropped: DropCounts): L
         origin: 'backfill',
       }))
     },
-    forget: (slot) => void remembered.delete(slot),
+    withdraw: (slot) =>
+      insert(slot, { blockTime: 0, blockId: null, keys: new Set(), isSettled: true }),
     settle({ slot, blockTime, blockId, transactions }) {
       insert(slot, { blockTime, blockId, keys: new Set(), isSettled: true })
       return transactions.map(({ item }) => ({

@@ -115,7 +115,7 @@ class Sealer<T, A> implements SlotSealer<T, A> {
         return this.#isPassed(event.slot) ? this.#late.recheck(event) : []
       case 'withdraw': {
         const { slot, blockId } = event
-        this.#late.forget(slot)
+        this.#late.withdraw(slot)
         return [{ kind: 'withdrawn', slot, blockId }]
       }
       case 'final':
