@@ -1,6 +1,7 @@
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import type { SolPrice, Unfinalized } from '../../pipeline/domain/slot.ts'
 import { createWallets } from '../../pipeline/domain/wallets.ts'
+import { findSlotsAfter } from '../../pipeline/store/tables/decoded-rows.ts'
 import { readStorageMarker } from '../../pipeline/store/tables/progress.ts'
 import { readUnfinalizedSlots } from '../../pipeline/store/tables/sealed-slots.ts'
 import { readPoolPrices } from '../../pipeline/store/tables/sol-prices.ts'
@@ -51,6 +52,10 @@ export async function startIngestion(
     log,
     checkpoint: () => (config.log.kind === 'kafka' ? log.checkpoint() : readStorageMarker(store)),
     unfinalized: () => (config.log.kind === 'kafka' ? log.unfinalized() : readUnfinalized(store)),
+    // A log in memory starts empty, so what is stored beyond the checkpoint is sealed again.
+    ...(config.log.kind === 'kafka'
+      ? {}
+      : { storedBeyond: (slot: number) => findSlotsAfter(store, slot) }),
     poolPrices: () => readPoolPrices(store, POOL_PRICES),
     prices: solPrices,
     logger,

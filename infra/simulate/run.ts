@@ -151,7 +151,9 @@ async function play(run: Run, slots: number): Promise<readonly ComparedSlots[]> 
 /** Waits until nothing is missing; returns what is missing when that no longer becomes less. */
 async function settleRun(run: Run, compared: readonly ComparedSlots[]): Promise<string[]> {
   const { clock, chain, bed, options } = run
+  const lastTrouble = START_SLOT + slotsOf(options.hours)
   const faults = await settle(clock, chain, TRACKED_WALLETS, async () => ({
+    'final slots': Math.max(0, lastTrouble - (bed.position.finalized ?? 0)),
     trades: wrongTrades(run, compared).filter((text) => text.includes('missing')).length,
     ...(await missingFacts(bed.deployed.query, chain)),
   }))

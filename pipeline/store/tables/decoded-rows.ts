@@ -56,6 +56,15 @@ export async function findWalletsInSlot(store: Store, slot: number): Promise<num
   return [...found].sort((a, b) => a - b)
 }
 
+/** Returns the slots after `slot` that have rows, ascending; 100,000 at most. */
+export async function findSlotsAfter(store: Store, slot: number): Promise<number[]> {
+  const tables = Object.keys(KEYS).map((table) => `SELECT slot FROM ${table} WHERE slot > ${slot}`)
+  const rows = await store.query<{ slot: string }>(
+    `SELECT DISTINCT slot FROM (${tables.join(' UNION ALL ')}) ORDER BY slot LIMIT 100000`,
+  )
+  return rows.map((row) => Number(row.slot))
+}
+
 // A column that REPLACE changes has its new value in WHERE too, so rows are selected first.
 
 /** Deletes the rows of these wallets in a slot by tombstones. Rows already deleted stay. */

@@ -41,6 +41,11 @@ export interface IngestDeps {
   readonly checkpoint: () => Promise<SlotMarker | null>
   /** The sealed slots that are not known to be final at the checkpoint (rule K9). */
   readonly unfinalized: () => Promise<Unfinalized>
+  /**
+   * Slots after the checkpoint of which records are stored. They are withdrawn before anything is
+   * appended, because the blocks that are sealed now may be others (rule K9).
+   */
+  readonly storedBeyond?: (checkpoint: number) => Promise<readonly number[]>
   /** SOL/USD prices of `SOL_PRICES_FILE`, in order of time. */
   readonly prices?: readonly SolPrice[]
   /**
@@ -128,6 +133,8 @@ export async function startIngest(deps: IngestDeps): Promise<Ingest> {
     { rpc, prices, logger, metrics, onStage },
     limits,
   )
+  for (const slot of checkpoint ? ((await deps.storedBeyond?.(checkpoint.slot)) ?? []) : [])
+    await log.appendWithdrawal({ slot, blockId: null, solPrice: null })
   const done = appendAll(chain, appender).finally(() => rpc.close())
   done.catch(() => {}) // a start that fails rejects by itself
 
