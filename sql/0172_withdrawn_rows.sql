@@ -1,5 +1,6 @@
 -- Rows of withdrawn slots can be deleted (rule K9).
--- `sol_balances`: the engine does not know `is_deleted`, so FINAL returns deleted rows; exclude them.
+-- `sol_balances`: the engine does not know `is_deleted`, so FINAL returns deleted rows. Exclude
+--   them.
 -- `transactions`: a row belongs to the wallet under which it is on the log, 0 in older rows. The
 --   highest `version` counts; if it is deleted, there is no such transaction. FINAL returns the row
 --   that was written last, which is that one.

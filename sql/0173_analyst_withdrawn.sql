@@ -1,4 +1,5 @@
--- Views `sol_balances` and `sol_prices` leave out what was withdrawn (rule K9), and are else as before.
+-- Views `sol_balances` and `sol_prices` leave out what was withdrawn (rule K9), and are else as
+-- before.
 CREATE OR REPLACE VIEW {analyst}.sol_balances
 (
     wallet String COMMENT 'Alias of the wallet, for example W12',

@@ -16,8 +16,8 @@ const START = 405_000_000
 const REVERSED = { replacedBlocks: true, vanishedBlocks: true }
 const ALL = { accountInclude: [], accountExclude: [], accountRequired: [] }
 const AT = {
-  confirmed: { commitment: 'confirmed', maxSupportedTransactionVersion: 0, rewards: false },
-  finalized: { commitment: 'finalized', maxSupportedTransactionVersion: 0, rewards: false },
+  confirmed: { commitment: 'confirmed', maxSupportedTransactionVersion: 1, rewards: false },
+  finalized: { commitment: 'finalized', maxSupportedTransactionVersion: 1, rewards: false },
 }
 
 async function start(t: ExecutionContext, trouble: Partial<Trouble>): Promise<Simulator> {

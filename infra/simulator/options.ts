@@ -30,9 +30,9 @@ export interface Trouble {
   readonly omittedTwins: boolean
   /** For some slots the stream sends no transaction that names one of the tracked wallets. */
   readonly omittedWallets: boolean
-  /** Confirmed blocks turn out to be others: the finalized chain has other blocks in their slots. */
+  /** The finalized chain has other blocks in the slots of some confirmed ones. */
   readonly replacedBlocks: boolean
-  /** Confirmed blocks vanish: the finalized chain has none in their slots. Implies `forks`. */
+  /** The finalized chain has no block in the slots of some confirmed ones. Implies `forks`. */
   readonly vanishedBlocks: boolean
 }
 

@@ -11,7 +11,7 @@ export type IngestOutput =
       /** Unix seconds of the block. */
       readonly blockTime: number
       readonly blockId: BlockId | null
-      /** Newest slot that is final, with everything that follows from it emitted before (rule K9). */
+      /** Newest slot that is final. What follows from that was emitted before (rule K9). */
       readonly finalized: number | null
       /** Transactions of tracked wallets and of payments, by index in the block, each once. */
       readonly transactions: readonly Transaction[]

@@ -1,5 +1,6 @@
 import type { OnStage } from '../runtime/slot-stage.ts'
-import type { ChainBlock, SlotRange } from './finality/finality-tracker.ts'
+import type { SlotRange } from './catch-up.ts'
+import type { ChainBlock } from './finality/finality-tracker.ts'
 import type { FollowLimits } from './follow-limits.ts'
 import type { IngestOutput } from './output.ts'
 import { bytesOfOutput, createOutputReader, type RawOutput } from './output-reader.ts'

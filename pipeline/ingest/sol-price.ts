@@ -8,8 +8,8 @@ import type { SolPrice } from '../domain/slot.ts'
  */
 export interface SolPrices {
   /**
-   * Adds a price of the pool unless its second has one. Keeps the newest `limit` prices. `slot`: the
-   * slot that it came from, if that is known.
+   * Adds a price of the pool unless its second has one. Keeps the newest `limit` prices. `slot`:
+   * the slot that it came from, if that is known.
    */
   add(price: SolPrice, slot?: number): void
   /** Removes the price that came from a slot, and returns it; null if none did. */

@@ -1,6 +1,7 @@
 import { blockIdOf } from '../../domain/block-id.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import { pause } from '../../runtime/pause.ts'
+import type { SlotRange } from '../catch-up.ts'
 import { StoppedError } from '../rpc/retry-until-stopped.ts'
 import type { RpcHistory } from '../rpc/rpc-history.ts'
 import type { RpcBlock } from '../rpc/solana-rpc.ts'
@@ -11,7 +12,7 @@ import { finalizedRequest } from '../stream/subscribe-request.ts'
 import type { OpenUpdateStream } from '../stream/yellowstone.ts'
 import type { IngestMetrics } from '../telemetry.ts'
 import type { UpdateEnvelope } from '../wire/update-envelope.ts'
-import { type ChainBlock, FinalityTracker, type SlotRange } from './finality-tracker.ts'
+import { type ChainBlock, FinalityTracker } from './finality-tracker.ts'
 
 /** Limits of a finality follower. */
 export interface FinalityLimits {

@@ -1,4 +1,5 @@
 import type { BlockId } from '../../domain/block-id.ts'
+import type { SlotRange } from '../catch-up.ts'
 
 /** A block of the finalized chain, or a sealed one. */
 export interface ChainBlock {
@@ -17,12 +18,6 @@ export interface Passed {
   readonly block: ChainBlock
   readonly withdrawn: readonly ChainBlock[]
   readonly missing: boolean
-}
-
-/** Slots `from`..`to`, both included. */
-export interface SlotRange {
-  readonly from: number
-  readonly to: number
 }
 
 /** Bounds of a finality tracker. */
@@ -68,7 +63,7 @@ export class FinalityTracker {
     return this.#sealed.size
   }
 
-  /** Adds a sealed slot, in the order of the chain. Returns the number of slots that it gives up. */
+  /** Adds a sealed slot, in the order of the chain. Returns how many slots it gives up. */
   addSealed(block: ChainBlock): number {
     this.#tip ??= block.parent
     this.#head = block.slot

@@ -2,7 +2,8 @@ import type { Address } from '../../domain/address.ts'
 import type { BlockId } from '../../domain/block-id.ts'
 
 /**
- * The RPC methods for following the chain (rule J10). Calls reject with a `ServiceError` `unavailable` once their attempts are used up.
+ * The RPC methods for following the chain (rule J10). Calls reject with a `ServiceError`
+ * `unavailable` once their attempts are used up.
  */
 export interface SolanaRpc {
   /**

@@ -16,7 +16,8 @@ type PriceRow = { readonly time: number; readonly usd_e9: string }
 const priceOf = ({ time, usd_e9 }: PriceRow): SolPrice => ({ time, usdE9: BigInt(usd_e9) })
 
 /**
- * Stores prices. A price replaces the stored one of the same second and source. One of 0 removes it.
+ * Stores prices. A price replaces the stored one of the same second and source. A price of 0
+ * removes it.
  */
 export function insertSolPrices(
   store: Store,
