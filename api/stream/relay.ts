@@ -49,9 +49,8 @@ export interface RelayDeps {
  */
 export async function createRelay(deps: RelayDeps, options: RelayOptions = {}): Promise<Relay> {
   const end = await deps.log.checkpoint()
-  // A log that starts empty continues after the newest stored slot.
-  const stored = end === null ? await deps.history.marker() : null
-  const relay = new Relay(deps, options, stored)
+  const stored = await deps.history.marker()
+  const relay = new Relay(deps, options, { stored, end })
   await relay.start(end)
   return relay
 }
@@ -77,7 +76,12 @@ export class Relay {
   #resume: (() => void)[] = []
   #onBatch: () => void = () => {}
 
-  constructor(deps: RelayDeps, options: RelayOptions, stored: SlotMarker | null) {
+  /** `stored` and `end`: newest markers of storage and of the log. */
+  constructor(
+    deps: RelayDeps,
+    options: RelayOptions,
+    { stored, end }: Readonly<Record<'stored' | 'end', SlotMarker | null>>,
+  ) {
     this.#deps = deps
     this.#options = {
       windowMs: 300_000,
@@ -89,10 +93,12 @@ export class Relay {
     }
     const { epoch, partitions } = deps.log
     this.epoch = epoch
-    this.#merger = new SlotMerger(partitions, { epoch, newest: stored })
+    // A log that starts empty continues after the newest stored slot.
+    const newest = end === null ? stored : null
+    this.#merger = new SlotMerger(partitions, { epoch, newest, followsOther: stored !== null })
     const start = {
-      key: stored === null ? BEGINNING : endOfSlot(stored.slot),
-      late: lateBefore(epoch, stored?.slot ?? 0),
+      key: newest === null ? BEGINNING : endOfSlot(newest.slot),
+      late: lateBefore(epoch, newest?.slot ?? 0),
     }
     const { cursors, render } = deps
     this.#renderer = new EntryRenderer({ cursors, epoch, render }, start)

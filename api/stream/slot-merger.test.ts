@@ -267,6 +267,19 @@ test('a repeated swap is dropped for a remembered slot, and is a suspect for a f
   t.deepEqual(merger.read({ partition: 0, records }), [])
 })
 
+test('what lies before the first slot of a log that follows another is not complete (rule K10)', (t) => {
+  for (const [followsOther, incompleteTo] of [
+    [true, 8],
+    [false, -1],
+  ] as const) {
+    const merger = new SlotMerger(1, { epoch: 0, followsOther })
+    t.deepEqual(reader(merger)(0, swap(at(9)), marker(9, 8)), [
+      { kind: 'slot', marker: aMarker(9, 8), swaps: [at(9)] },
+    ])
+    t.is(merger.incompleteTo, incompleteTo)
+  }
+})
+
 test('a marker whose parent never came gives a gap (rule K2)', (t) => {
   const merger = new SlotMerger(1, { epoch: 0, newest: aMarker(5) })
   const read = reader(merger)

@@ -20,6 +20,8 @@ export interface MergerStart {
   readonly epoch: number
   /** Marker of the newest slot that every partition had passed; null for none. */
   readonly newest?: SlotMarker | null
+  /** Whether storage may have slots from an earlier log than this one (rule K10). */
+  readonly followsOther?: boolean
 }
 
 /**
@@ -39,6 +41,7 @@ export interface MergerStart {
 export class SlotMerger {
   readonly #order: LateOrder
   readonly #partitions: number
+  readonly #followsOther: boolean
   /** By partition: whether a record was read, and whether the first one was not the log's first. */
   readonly #hasStarted: boolean[]
   readonly #startedMidway: boolean[]
@@ -59,8 +62,9 @@ export class SlotMerger {
   /** Slots up to here are released or lie before the place where reading started; null for none. */
   #releasedTo: number | null = null
 
-  constructor(partitions: number, { epoch, newest = null }: MergerStart) {
+  constructor(partitions: number, { epoch, newest = null, followsOther = false }: MergerStart) {
     this.#partitions = partitions
+    this.#followsOther = followsOther
     this.#order = new LateOrder(epoch)
     this.#hasStarted = Array.from({ length: partitions }, () => false)
     this.#startedMidway = Array.from({ length: partitions }, () => false)
@@ -74,7 +78,7 @@ export class SlotMerger {
 
   /**
    * The newest slot of which a part may lie before the place where reading started; -1 when reading
-   * started at the beginning of the log.
+   * started at the beginning of the only log so far.
    */
   get incompleteTo(): number {
     return this.#incompleteTo
@@ -157,6 +161,8 @@ export class SlotMerger {
     const before = this.#order.passed(partition)
     if (before === null && this.#startedMidway[partition])
       this.#incompleteTo = Math.max(this.#incompleteTo, marker.slot)
+    else if (before === null && this.#followsOther)
+      this.#incompleteTo = Math.max(this.#incompleteTo, marker.parent)
     if (before !== null && marker.slot <= before) return
     this.#order.pass(partition, marker.slot)
     if (marker.slot > (this.#releasedTo ?? -1)) this.#markers.set(marker.slot, marker)

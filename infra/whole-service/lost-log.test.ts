@@ -118,8 +118,8 @@ test(`a topic that was deleted and created again while the service was down is a
   const since = (await wallets()).map((item) => item.complete_since)
   await stop('workers')
   await slotsPass(SLOTS_AWAY) // these are sent, and never stored from the log
-  const sentBefore = follower.all().length
   await stop('ingest', 'api')
+  const sentBefore = follower.all().length
   await deleteTopic()
   await slotsPass(SLOTS_AWAY)
   await startAll()
