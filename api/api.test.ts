@@ -7,7 +7,8 @@ import type { Swap } from '../pipeline/domain/event.ts'
 import { USDC } from '../pipeline/domain/quote.ts'
 import { VERSION } from '../pipeline/runtime/version.ts'
 import type { Store } from '../pipeline/store/store.ts'
-import { aMarker, aSwap, BONK, JUP } from './testing/a-swap.ts'
+import { aMarker } from '../pipeline/testing/a-marker.ts'
+import { aSwap, BONK, JUP } from './testing/a-swap.ts'
 import { openStore, type TestStore } from './testing/open-stores.ts'
 import { aSwapRow, insertWallets, markStored } from './testing/rows.ts'
 import { startApi, type TestApi } from './testing/start-api.ts'
@@ -178,6 +179,7 @@ test.serial(
     t.deepEqual(status, {
       version: VERSION,
       ingest: { slot, block_time: aMarker(slot).blockTime },
+      finalized: { slot: null },
       storage: { slot, block_time: 1_700_000_000 + slot },
       metrics: { slot },
       feed: { slot, connections: 1 },

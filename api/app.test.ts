@@ -599,6 +599,7 @@ test.serial('health, readiness and progress of the service are public (rule J4)'
   const { body, headers } = await get('/status')
   t.like(body, {
     ingest: { slot: null, block_time: null },
+    finalized: { slot: null },
     feed: { slot: null, connections: 0 },
     lag_seconds: null,
   })

@@ -20,6 +20,8 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
   transactions: [inStore('transactions')],
   late_swaps: [inStore('late-swaps')],
   slot_gaps: [inStore('slot-gaps')],
+  sealed_slots: [inStore('sealed-slots')],
+  withdrawn_slots: [inStore('withdrawn-slots')],
   // Only `EVENT_TABLES` and `EVENT_COLUMNS` name the table `sol_transfers`.
   sol_transfers: [inStore('wallet-events')],
   sol_balances: ['wallet-events', 'links'].map(inStore),

@@ -19,6 +19,7 @@ import { readDeposits } from '../../pipeline/decode/deposits.ts'
 import { type Address, address, addressFromBytes } from '../../pipeline/domain/address.ts'
 import { USDT } from '../../pipeline/domain/quote.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
+import { LIVE_START } from '../../pipeline/domain/slot.ts'
 import { createWallets } from '../../pipeline/domain/wallets.ts'
 import { createRpc } from '../../pipeline/ingest/rpc/rpc.ts'
 import type { HistoryRpc, PaymentRpc, SolanaRpc } from '../../pipeline/ingest/rpc/solana-rpc.ts'
@@ -729,7 +730,7 @@ test.serial(
       },
       wallets: createWallets(simulator.wallets),
       log: createMemoryLog({ logger, registry: createRegistry() }),
-      checkpoint: async () => null,
+      resumePoint: async () => LIVE_START,
       logger,
       registry: createRegistry(),
       deposits: next,

@@ -9,6 +9,8 @@ import { resource } from './resource.ts'
 export interface FeedStatus {
   /** The newest slot of which every partition of the log has shown the marker. */
   sealed(): StoredSlot | null
+  /** The newest slot that is final, as the newest marker says; null for none (rule K9). */
+  finalized(): number | null
   /** The newest slot whose trades were sent. */
   sent(): StoredSlot | null
   connections(): number
@@ -23,6 +25,10 @@ const Stage = z.strictObject({ slot, block_time: time.nullable() }).meta({
 const StatusAnswer = componentSchema('StatusAnswer', 'Progress of each stage.', {
   version: z.string().meta({ description: 'Version of the service', examples: ['1.0.0'] }),
   ingest: Stage,
+  finalized: z.strictObject({ slot }).meta({
+    description:
+      'The newest slot that can no longer be withdrawn. Trades of later slots are confirmed, not final',
+  }),
   storage: Stage,
   metrics: z
     .strictObject({ slot })
@@ -63,6 +69,7 @@ export function status(deps: {
       example: {
         version: '1.0.0',
         ingest: { slot: 432104870, block_time: 1790000000 },
+        finalized: { slot: 432104838 },
         storage: { slot: 432104869, block_time: 1790000000 },
         metrics: { slot: 432104869 },
         feed: { slot: 432104870, connections: 12 },
@@ -79,6 +86,7 @@ export function status(deps: {
         body: {
           version: VERSION,
           ingest: stageOf(feed.sealed()),
+          finalized: { slot: feed.finalized() },
           storage: stageOf(stored),
           metrics: { slot: stored?.slot ?? null },
           feed: { slot: sent?.slot ?? null, connections: feed.connections() },

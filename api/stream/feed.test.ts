@@ -7,9 +7,10 @@ import { compareEventKeys } from '../../pipeline/domain/event-key.ts'
 import { createPerturb, serveSwap } from '../../pipeline/domain/perturbation.ts'
 import { USDC } from '../../pipeline/domain/quote.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
+import { aMarker } from '../../pipeline/testing/a-marker.ts'
 import { BEGINNING, endOfSlot, lateBefore } from '../cursor.ts'
 import { tradeItem } from '../items/trade.ts'
-import { aMarker, aSwap, BONK, JUP, served } from '../testing/a-swap.ts'
+import { aSwap, BONK, JUP, served } from '../testing/a-swap.ts'
 import { fund, startFeed } from '../testing/start-feed.ts'
 
 type Started = Awaited<ReturnType<typeof startFeed>>

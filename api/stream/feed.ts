@@ -219,6 +219,10 @@ export class Feed implements UpgradeHandler, FeedStatus {
     return marker && { slot: marker.slot, blockTime: marker.blockTime }
   }
 
+  finalized(): number | null {
+    return this.#relay?.newest?.finalized ?? null
+  }
+
   /**
    * Equal to `sealed`: trades are written to the sockets synchronously when a slot is published.
    */

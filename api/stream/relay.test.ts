@@ -5,6 +5,7 @@ import { compareEventKeys } from '../../pipeline/domain/event-key.ts'
 import type { EventLog } from '../../pipeline/log/log.ts'
 import { createMemoryLog } from '../../pipeline/log/memory.ts'
 import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
+import { aMarker } from '../../pipeline/testing/a-marker.ts'
 import {
   BEGINNING,
   createCursorCodec,
@@ -13,7 +14,7 @@ import {
   lateBefore,
 } from '../cursor.ts'
 import { tradeItem } from '../items/trade.ts'
-import { aMarker, aSwap, served } from '../testing/a-swap.ts'
+import { aSwap, served } from '../testing/a-swap.ts'
 import { handLog } from '../testing/hand-log.ts'
 import { catchUpSteps } from './catch-up-steps.ts'
 import { createRelay, type Relay, type RelayOptions } from './relay.ts'

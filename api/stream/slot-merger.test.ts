@@ -3,7 +3,8 @@ import fc from 'fast-check'
 import type { Swap } from '../../pipeline/domain/event.ts'
 import { compareEventKeys, eventKeyText } from '../../pipeline/domain/event-key.ts'
 import type { LogRecord } from '../../pipeline/log/log.ts'
-import { aMarker, aSwap } from '../testing/a-swap.ts'
+import { aMarker } from '../../pipeline/testing/a-marker.ts'
+import { aSwap } from '../testing/a-swap.ts'
 import { type MergerOutput, SlotMerger } from './slot-merger.ts'
 
 const PARTITIONS = 3

@@ -3,6 +3,7 @@ import { compareEventKeys, eventKeyText } from '../../pipeline/domain/event-key.
 import type { SlotMarker } from '../../pipeline/domain/slot.ts'
 import { type LateMark, LateOrder } from '../../pipeline/log/late-order.ts'
 import type { LogBatch } from '../../pipeline/log/log.ts'
+import { partitionOf } from '../../pipeline/log/topics.ts'
 
 /**
  * An output of the merger. `slot`: every partition has passed it; its swaps are in event-key order.
@@ -127,6 +128,7 @@ export class SlotMerger {
         this.#startedMidway[partition] = entry.offset > 0n
       }
       if (entry.kind === 'marker') this.#readMarker(partition, entry.marker, outputs)
+      else if (entry.kind === 'withdrawal') this.#forgetKeys(partition, entry.withdrawal.slot)
       else if (
         entry.kind === 'record' &&
         entry.record.kind === 'swap' &&
@@ -139,6 +141,21 @@ export class SlotMerger {
       }
     }
     return outputs
+  }
+
+  /**
+   * Forgets which swaps of a withdrawn slot were released, so that those of the finalized block are
+   * released too, as late ones (rule K9).
+   */
+  #forgetKeys(partition: number, slot: number): void {
+    const keys = this.#releasedKeys.get(slot)
+    if (keys === undefined) return
+    for (const key of [...keys]) {
+      const [txIndex, wallet, eventIndex] = key.split('/').map(Number)
+      if (wallet === undefined || partitionOf(wallet, this.#partitions) !== partition) continue
+      keys.delete(key)
+      this.#lateKeys.delete(`${slot}/${txIndex}/${wallet}/${eventIndex}`)
+    }
   }
 
   /** Frees the keys of released swaps of slots up to this one. */

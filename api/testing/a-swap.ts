@@ -2,7 +2,6 @@ import { address } from '../../pipeline/domain/address.ts'
 import type { Swap } from '../../pipeline/domain/event.ts'
 import { serveSwap } from '../../pipeline/domain/perturbation.ts'
 import { WSOL } from '../../pipeline/domain/quote.ts'
-import type { SlotMarker } from '../../pipeline/domain/slot.ts'
 
 /** A swap of wallet 1 in slot 100, with the given fields. */
 export function aSwap(fields: Partial<Swap> = {}): Swap {
@@ -29,11 +28,6 @@ export function aSwap(fields: Partial<Swap> = {}): Swap {
     solPriceUsdE9: null,
     ...fields,
   }
-}
-
-/** The marker of a slot. Its parent is the previous slot by default. */
-export function aMarker(slot: number, parent = slot - 1): SlotMarker {
-  return { slot, parent, blockTime: 1_790_000_000 + slot, solPrice: null }
 }
 
 /** A swap as customers see it without `PRIVACY_SALT`. */

@@ -1,3 +1,4 @@
+import { LIVE_START } from '../../pipeline/domain/slot.ts'
 import type { BatchHandler, ConsumeOptions, EventLog, LogBatch } from '../../pipeline/log/log.ts'
 
 /** Returns an empty log whose batches the test delivers. */
@@ -22,6 +23,8 @@ export function handLog(partitions = 1) {
     },
     appendSlot: async () => {},
     appendLate: async () => {},
+    appendWithdrawal: async () => {},
+    resumePoint: async () => LIVE_START,
     appendRefolds: async () => {},
     settled: async () => {},
     ping: async () => {},

@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import yellowstone from '@triton-one/yellowstone-grpc'
 import { type Address, address } from '../../pipeline/domain/address.ts'
+import { LIVE_START } from '../../pipeline/domain/slot.ts'
 import { createWallets } from '../../pipeline/domain/wallets.ts'
 import { subscribeRequest } from '../../pipeline/ingest/stream/subscribe-request.ts'
 import { openUpdateStream } from '../../pipeline/ingest/stream/yellowstone.ts'
@@ -10,6 +11,7 @@ import { readEnvelope } from '../../pipeline/ingest/wire/update-envelope.ts'
 import { createMemoryLog } from '../../pipeline/log/memory.ts'
 import { createLogger } from '../../pipeline/runtime/logger.ts'
 import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
+import { aMarker } from '../../pipeline/testing/a-marker.ts'
 import { startIngest } from '../../pipeline/workers/ingest/ingest.ts'
 import { startSimulator } from '../simulator/simulator.ts'
 import { startMeter } from './kit/cpu.ts'
@@ -187,12 +189,7 @@ async function ingest(source: Source): Promise<Turn> {
     },
     wallets: createWallets(source.wallets),
     log,
-    checkpoint: async () => ({
-      slot: source.first,
-      parent: source.first - 1,
-      blockTime: 1,
-      solPrice: null,
-    }),
+    resumePoint: async () => ({ ...LIVE_START, checkpoint: aMarker(source.first) }),
     logger,
     registry,
     limits: { recheckSlots: 0 },

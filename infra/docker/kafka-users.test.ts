@@ -118,7 +118,14 @@ test(`each role reads the log, and only ingest and operators write to it${why}`,
   }
   const as = (user: string) => readFileSync(join(secrets, `kafka_sasl_${user}`), 'utf8').trim()
   const slot = (number: number) => ({
-    marker: { slot: number, parent: number - 1, blockTime: 1_700_000_000, solPrice: null },
+    marker: {
+      slot: number,
+      parent: number - 1,
+      blockTime: 1_700_000_000,
+      solPrice: null,
+      blockId: null,
+      finalized: null,
+    },
     records: [],
   })
 

@@ -83,7 +83,7 @@ async function recordsOf(decoder: Decoder): Promise<SlotRecords[]> {
             ? { ...record, solPriceUsdE9: solPrice.usdE9 }
             : record,
         )
-      return { marker: { ...block, solPrice }, records }
+      return { marker: { ...block, solPrice, blockId: null, finalized: null }, records }
     }),
   )
 }

@@ -49,7 +49,7 @@ export async function startIngestion(
     wallets: createWallets(source.wallets.addresses),
     programs: names.programs,
     log,
-    checkpoint: () => readResumePoint({ ...context, log, store }),
+    resumePoint: () => readResumePoint({ ...context, log, store }),
     poolPrices: () => readPoolPrices(store, POOL_PRICES),
     prices: solPrices,
     limits: { refusalMs: config.refusalMs },

@@ -53,6 +53,7 @@ export async function startWorkers(
     onSwaps: (swaps) => {
       for (const listen of listeners) listen(swaps)
     },
+    onUnpriced: () => void fill.fillNow(),
   })
   links = startLinkCheck({ ...deps, fold })
   const fill = startPriceFill({ ...deps, books: fold, maxAgeSeconds: solPriceMaxAgeSeconds })

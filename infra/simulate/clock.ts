@@ -188,6 +188,8 @@ async function readStored({ deployed }: MarketClock) {
 /** The newest stored slot, polled from `/status`; a service that is down does not matter. */
 export class Position {
   slot: number | null = null
+  /** The newest slot that is final. */
+  finalized: number | null = null
   #closed = false
 
   constructor(deployment: Deployment) {
@@ -203,8 +205,11 @@ export class Position {
       try {
         const response = await fetch(url, { signal: AbortSignal.timeout(2000) })
         // The cast is safe: rule J4 defines this response.
-        const { storage } = (await response.json()) as { storage?: { slot: number | null } }
+        const { storage, finalized } = (await response.json()) as Partial<
+          Record<'storage' | 'finalized', { slot: number | null }>
+        >
         this.slot = storage?.slot ?? this.slot
+        this.finalized = finalized?.slot ?? this.finalized
       } catch {
         // The service is down.
       }

@@ -38,7 +38,7 @@ export async function compareKept(
   let rows = 0
   for (let at = 0; ; at += ROWS_PER_QUERY) {
     const page = await query<KeptRow>(
-      `SELECT slot, tx_index, block_time, signature, format, base64Encode(bytes) AS base64 FROM transactions FINAL
+      `SELECT slot, tx_index, block_time, signature, format, base64Encode(bytes) AS base64 FROM transactions FINAL WHERE is_deleted = 0
        ORDER BY slot, tx_index LIMIT ${ROWS_PER_QUERY} OFFSET ${at}`,
     )
     for (const row of page) {

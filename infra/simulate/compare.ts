@@ -124,7 +124,8 @@ async function readTable(query: Query, table: SlowTableName): Promise<Map<string
   const rows = new Map<string, Row>()
   for (let at = 0; ; at += ROWS_PER_QUERY) {
     const page = await query<Row>(
-      `SELECT * FROM ${table} FINAL ORDER BY ${key} LIMIT ${ROWS_PER_QUERY} OFFSET ${at}`,
+      `SELECT * FROM ${table} FINAL ${table === 'sol_balances' ? 'WHERE is_deleted = 0' : ''}
+       ORDER BY ${key} LIMIT ${ROWS_PER_QUERY} OFFSET ${at}`,
     )
     for (const row of page) rows.set(keyText(row, KEYS[table]), factsOf(row))
     if (page.length < ROWS_PER_QUERY) return rows
@@ -133,7 +134,7 @@ async function readTable(query: Query, table: SlowTableName): Promise<Map<string
 
 async function readPrices(query: Query): Promise<Map<number, bigint>> {
   const rows = await query<{ time: number; usd_e9: string }>(
-    'SELECT time, usd_e9 FROM sol_prices FINAL ORDER BY time, source',
+    'SELECT time, usd_e9 FROM sol_prices FINAL WHERE usd_e9 > 0 ORDER BY time, source',
   )
   return new Map(rows.map((row) => [Number(row.time), BigInt(row.usd_e9)]))
 }

@@ -10,7 +10,7 @@ const USAGE = `npm run -s simulate -- [options]
   --seeds A-B     one run after the other
   --jobs N        as many runs at once (1); not with --servers
   --hours H       hours of the market, as fast as the service takes them (0.1)
-  --also LIST     of backfill (the operator's command), wallet (one more by SIGHUP), absence (over 3,000 slots), feed (compares its union), omissions (the stream leaves transactions out)
+  --also LIST     of backfill (the operator's command), wallet (one more by SIGHUP), absence (over 3,000 slots), feed (compares its union), omissions (the stream leaves transactions out), reversals (confirmed blocks that never become final)
   --port-base P   first of the ports of those servers (29000, or what the folder was last used with)
   --servers DIR   three processes on the real servers of this folder (infra/servers), which are ended and started too; else one process`
 

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Swap } from '../../pipeline/domain/event.ts'
+import { FINALIZE_DELAY_SLOTS } from '../simulator/grpc/slot-stream.ts'
 import { comesLate } from '../simulator/grpc/slot-updates.ts'
 import { createRandom } from '../simulator/random.ts'
 import { Follower } from '../whole-service/follower.ts'
@@ -46,7 +47,7 @@ export interface RunResult {
 }
 
 /** Optional actions and comparisons of a run. */
-export const EXTRAS = ['backfill', 'wallet', 'absence', 'feed', 'omissions'] as const
+export const EXTRAS = ['backfill', 'wallet', 'absence', 'feed', 'omissions', 'reversals'] as const
 /** One of `EXTRAS`. */
 export type Extra = (typeof EXTRAS)[number]
 
@@ -79,7 +80,8 @@ export async function runSimulation(options: RunOptions): Promise<RunResult> {
   const slots = slotsOf(hours)
   const addsWallet = also.has('wallet')
   const omits = also.has('omissions')
-  const bed = await openTestBed({ seed, slots, serversDir, addsWallet, omits, tell })
+  const hasReversals = also.has('reversals')
+  const bed = await openTestBed({ seed, slots, serversDir, addsWallet, omits, hasReversals, tell })
   let follower: Follower | null = null
   try {
     for (const part of bed.parts) bed.deployment.start(part)
@@ -102,6 +104,8 @@ export async function runSimulation(options: RunOptions): Promise<RunResult> {
     const chain = new TrueChain(simulator, START_SLOT)
     const run: Run = { options, bed, clock, chain, follower: followed, script }
     const compared = await play(run, slots)
+    // What was confirmed last has to become final first (rule K9).
+    if (hasReversals) await runTo(clock, simulator.slot + FINALIZE_DELAY_SLOTS + CALM_SLOTS)
     if (omits) await bed.deployed.reconcile()
     const faults = await settleRun(run, compared)
     const { differences, rows } = await compareAll(run)
@@ -151,7 +155,9 @@ async function play(run: Run, slots: number): Promise<readonly ComparedSlots[]> 
 /** Waits until nothing is missing; returns what is missing when that no longer becomes less. */
 async function settleRun(run: Run, compared: readonly ComparedSlots[]): Promise<string[]> {
   const { clock, chain, bed, options } = run
+  const lastTrouble = START_SLOT + slotsOf(options.hours)
   const faults = await settle(clock, chain, TRACKED_WALLETS, async () => ({
+    'final slots': Math.max(0, lastTrouble - (bed.position.finalized ?? 0)),
     trades: wrongTrades(run, compared).filter((text) => text.includes('missing')).length,
     ...(await missingFacts(bed.deployed.query, chain)),
   }))
@@ -184,10 +190,14 @@ async function compareAll(run: Run): Promise<Pick<RunResult, 'differences' | 'ro
       TRACKED_WALLETS,
     ),
   }
+  const [withdrawn] = await deployed.query<{ slots: string }>(
+    'SELECT uniqExact(slot) AS slots FROM withdrawn_slots',
+  )
   return {
     differences: [tables, ...Object.values(facts)].flatMap((part) => part.differences),
     rows: {
       ...tables.rows,
+      'withdrawn slots': Number(withdrawn?.slots),
       ...Object.fromEntries(Object.entries(facts).map(([name, part]) => [name, part.rows])),
       'trades of the feed': follower.all().length + follower.allLate().length,
       connections: follower.connections,
@@ -201,6 +211,8 @@ async function compareAll(run: Run): Promise<Pick<RunResult, 'differences' | 'ro
  */
 function wrongTrades(run: Run, compared: readonly ComparedSlots[]): string[] {
   const { chain, follower, options } = run
+  // The feed sends what is confirmed, so it also has trades that never became final.
+  if (options.also.has('reversals')) return []
   const swaps = chain.events.flatMap((event) => (event.kind === 'swap' ? [event] : []))
   const isEmbedded = options.serversDir === null
   if (options.also.has('feed')) {

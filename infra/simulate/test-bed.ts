@@ -48,6 +48,8 @@ export interface TestBedOptions {
   readonly addsWallet: boolean
   /** Whether the stream leaves out transactions that RPC has. */
   readonly omits: boolean
+  /** Whether some confirmed blocks never become final. */
+  readonly hasReversals: boolean
   readonly tell: (line: string) => void
 }
 

@@ -1,3 +1,4 @@
+import { blockIdOf } from '../../pipeline/domain/block-id.ts'
 import type { SlotRecords, WalletRecord } from '../../pipeline/domain/slot.ts'
 import { createSolPrices } from '../../pipeline/ingest/sol-price.ts'
 import { createMemoryLog } from '../../pipeline/log/memory.ts'
@@ -111,7 +112,14 @@ function recordsOf(
     const solPriceUsdE9 = record.quoteMint === null ? null : (solPrice?.usdE9 ?? null)
     return { ...record, solPriceUsdE9 }
   })
-  const marker = { slot, parent: stored.last, blockTime, solPrice }
+  const marker = {
+    slot,
+    parent: stored.last,
+    blockTime,
+    solPrice,
+    blockId: blockIdOf(market.blockhash(slot)),
+    finalized: slot,
+  }
   stored.last = slot
   return { marker, records }
 }

@@ -1,3 +1,4 @@
+import type { BlockId } from './block-id.ts'
 import type {
   BalanceRecord,
   KeptTransaction,
@@ -26,6 +27,45 @@ export interface SlotMarker {
    * The newest SOL/USD price of the price pool at or before this slot. A restart at this marker
    * therefore prices the next slot alike. Never a price from a file.
    */
+  readonly solPrice: SolPrice | null
+  /** The block that was sealed; null if its hash is not known. */
+  readonly blockId: BlockId | null
+  /**
+   * The newest slot that was known to be final when this one was sealed (rule K9); null for none.
+   * Withdrawals of slots up to it, and what replaces them, come before this marker on the log.
+   */
+  readonly finalized: number | null
+}
+
+/** Where ingest continues (rules K3, K9). */
+export interface ResumePoint {
+  /** The newest slot that needs no ingest; null: ingest starts with live slots. */
+  readonly checkpoint: SlotMarker | null
+  /** The newest slot that was known to be final at the checkpoint; null if that is not known. */
+  readonly finalized: number | null
+  /** The markers after it and up to the checkpoint, oldest first; none if it is not known. */
+  readonly unfinalized: readonly SlotMarker[]
+  /** Slots after the checkpoint that have records, but perhaps not all of them. */
+  readonly partial: readonly number[]
+}
+
+/** A resume point of which nothing is known. */
+export const LIVE_START: ResumePoint = {
+  checkpoint: null,
+  finalized: null,
+  unfinalized: [],
+  partial: [],
+}
+
+/**
+ * Says that a sealed block never became final (rule K9). Each partition of the log has it. All
+ * records of the slot before it on a partition are void; those after it replace them.
+ */
+export interface Withdrawal {
+  readonly slot: number
+  /** The block that was sealed; null if its hash is not known. */
+  readonly blockId: BlockId | null
+  /** The price of the pool that came from this block and is void too; null for none. */
   readonly solPrice: SolPrice | null
 }
 

@@ -57,6 +57,7 @@ const blockOf = (slot: number, parent: number, count: number): RpcBlock => ({
   slot,
   parent,
   blockTime: timeOf(slot),
+  blockId: null,
   transactions: Array.from({ length: count + 1 }, (_, index) => ({
     transaction: {
       signatures: [bs58.encode(signatureOf(slot, index))],
@@ -87,6 +88,7 @@ function fakeRpc(tip: number, count = 0): SolanaRpc & { asked: number[] } {
       asked.push(slot)
       return slot > tip ? 'not_yet' : blockOf(slot, slot - 1, count)
     },
+    getBlockHead: async () => 'not_yet',
     getMultipleAccounts: async (addresses) => addresses.map(() => null),
     close: () => {},
   }
@@ -148,7 +150,7 @@ function follow(
   wallets = createWallets([wallet]),
 ): ChainFollower {
   return followChain(
-    { endpoint: 'http://fake', xToken: null, pricePool: pool, wallets, head },
+    { endpoint: 'http://fake', xToken: null, pricePool: pool, wallets, head, finality: null },
     {
       rpc,
       openStream,
@@ -168,6 +170,7 @@ async function take(chain: ChainFollower, count: number) {
     if (output === null) break
     if (output.kind === 'slot') taken.push([output.slot, output.parent, output.transactions.length])
     else if (output.kind === 'gap') taken.push(['gap', output.fromSlot, output.toSlot])
+    else if (output.kind === 'withdrawn') taken.push(['withdrawn', output.slot])
     else taken.push(['late', output.slot, output.transaction.index, output.origin])
   }
   return taken

@@ -5,12 +5,14 @@ import type { Logger } from '../runtime/logger.ts'
 import { pause } from '../runtime/pause.ts'
 import type { OnStage } from '../runtime/slot-stage.ts'
 import { type CatchUp, createCatchUp } from './catch-up.ts'
+import { FinalityFollower, type FinalityStart } from './finality/finality-follower.ts'
 import { DEFAULT_FOLLOW_LIMITS, type FollowLimits } from './follow-limits.ts'
 import type { IngestOutput } from './output.ts'
 import { createRefusals } from './rpc/refusals.ts'
 import { StoppedError } from './rpc/retry-until-stopped.ts'
-import { createRpcHistory } from './rpc/rpc-history.ts'
+import { createRpcHistory, type RpcHistory } from './rpc/rpc-history.ts'
 import type { SolanaRpc } from './rpc/solana-rpc.ts'
+import { selectTracked } from './select-tracked.ts'
 import { createSlotPipeline, type SlotPipeline } from './slot-pipeline.ts'
 import type { SolPrices } from './sol-price.ts'
 import { createBackoff } from './stream/backoff.ts'
@@ -37,6 +39,8 @@ export interface FollowConfig {
   readonly wallets: Wallets
   /** The checkpoint: the last slot that needs no ingest. Null: none. */
   readonly head: number | null
+  /** Where finality is followed from; null: it is not followed. */
+  readonly finality: FinalityStart | null
 }
 
 /** Dependencies of a chain follower. */
@@ -80,6 +84,7 @@ export class ChainFollower {
   readonly #limits: FollowLimits
   readonly #pipeline: SlotPipeline
   readonly #catchUp: CatchUp
+  readonly #finality: FinalityFollower | null
   readonly #closing = new AbortController()
   #wallets: Wallets
   #session: StreamSession | null = null
@@ -100,15 +105,21 @@ export class ChainFollower {
         prices: deps.prices,
         metrics: deps.metrics,
         onStage: deps.onStage,
+        finalized: () => this.#finality?.finalized ?? null,
+        onSealed: (block) => this.#finality?.onSealed(block),
+        onGap: (range) => this.#finality?.onGap(range),
         onFetch: (slot) => this.#runBeside(this.#catchUp.fetch(slot)),
         onOverflow: () => this.#session?.end({ kind: 'behind' }),
       },
       limits,
     )
     const refusals = createRefusals(limits.refusalMs, deps)
+    const history = createRpcHistory({ ...deps, refusals }, signal)
+    this.#finality =
+      config.finality === null ? null : this.#followFinality(config.finality, history)
     this.#catchUp = createCatchUp(
       {
-        history: createRpcHistory({ ...deps, refusals }, signal),
+        history,
         refusals,
         pipeline: this.#pipeline,
         wallets: () => this.#wallets,
@@ -126,7 +137,31 @@ export class ChainFollower {
     const failed = new Promise<never>((_, reject) => {
       this.#fail = reject
     })
-    this.done = Promise.race([this.#run(), failed]).finally(() => this.#pipeline.end())
+    const runs = Promise.all([this.#run(), this.#finality?.run()])
+    this.done = Promise.race([runs.then(() => {}), failed]).finally(() => this.#pipeline.end())
+  }
+
+  #followFinality(start: FinalityStart, history: RpcHistory): FinalityFollower {
+    const { endpoint, xToken } = this.#config
+    const { openStream: open = openUpdateStream, logger, metrics } = this.#deps
+    return new FinalityFollower(
+      start,
+      {
+        endpoint,
+        xToken,
+        open,
+        history,
+        logger,
+        metrics,
+        stop: this.#closing.signal,
+        onWithdrawn: ({ slot, blockId }) =>
+          this.#pipeline.apply({ kind: 'withdraw', slot, blockId }),
+        onMissing: (block) =>
+          this.#pipeline.apply({ kind: 'final', ...selectTracked(block, this.#wallets) }),
+        onBug: (error) => this.#fail(error),
+      },
+      this.#limits,
+    )
   }
 
   /** The next output. Null after `close`, once all sealed slots are taken. */
@@ -144,6 +179,7 @@ export class ChainFollower {
   async close(): Promise<void> {
     this.#closing.abort()
     this.#session?.end({ kind: 'closed' })
+    this.#finality?.close()
     this.#pipeline.end()
     await this.done
   }
@@ -152,7 +188,10 @@ export class ChainFollower {
   async #run(): Promise<void> {
     const { signal } = this.#closing
     const backoff = createBackoff(this.#limits)
-    const tick = setInterval(() => this.#pipeline.tick(), 250)
+    const tick = setInterval(() => {
+      this.#pipeline.tick()
+      this.#finality?.tick()
+    }, 250)
     try {
       while (!signal.aborted) {
         await this.#pipeline.waitForRoom()

@@ -1,3 +1,4 @@
+import type { FinalityLimits } from './finality/finality-follower.ts'
 import type { BackoffLimits } from './stream/backoff.ts'
 import type { SessionLimits } from './stream/stream-session.ts'
 
@@ -5,7 +6,7 @@ import type { SessionLimits } from './stream/stream-session.ts'
  * Limits of a chain follower. The backoff between streams starts again at `backoffMs` once a stream
  * has sealed a slot.
  */
-export interface FollowLimits extends BackoffLimits, SessionLimits {
+export interface FollowLimits extends BackoffLimits, SessionLimits, FinalityLimits {
   /** See `SlotSealerOptions`. */
   readonly patienceMs: number
   /**
@@ -31,6 +32,8 @@ export interface FollowLimits extends BackoffLimits, SessionLimits {
 /** The limits in production. */
 export const DEFAULT_FOLLOW_LIMITS: FollowLimits = {
   idleMs: 10_000,
+  finalityIdleMs: 20_000,
+  finalityPatienceMs: 5000,
   pingMs: 10_000,
   backoffMs: 100,
   maxBackoffMs: 10_000,

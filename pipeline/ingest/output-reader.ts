@@ -7,12 +7,17 @@ import type { IngestMetrics } from './telemetry.ts'
 import { normalize, type RawTransaction, sizeOf } from './wire/raw-transaction.ts'
 
 /** An output of the sealer whose transactions and price account are still encoded. */
-export type RawOutput = Exclude<SealerOutput<RawTransaction, Uint8Array>, { kind: 'fetch' }>
+export type RawOutput =
+  | Exclude<SealerOutput<RawTransaction, Uint8Array>, { kind: 'fetch' | 'sealed' }>
+  | RawSlot
+
+/** A sealed slot, and the newest slot that was final when it was sealed. */
+type RawSlot = SealedSlot<RawTransaction, Uint8Array> & { readonly finalized: number | null }
 
 /** Bytes of memory that an output occupies. */
 export function bytesOfOutput(output: RawOutput): number {
   if (output.kind === 'late') return sizeOf(output.transaction)
-  if (output.kind === 'gap') return 0
+  if (output.kind === 'gap' || output.kind === 'withdrawn') return 0
   return output.transactions.reduce((sum, raw) => sum + sizeOf(raw), 0)
 }
 
@@ -25,30 +30,32 @@ export function createOutputReader(
   metrics: IngestMetrics,
 ): (output: RawOutput) => IngestOutput | null {
   function readLate(late: LateTransaction<RawTransaction>): IngestOutput | null {
-    const { slot, blockTime, origin } = late
+    const { slot, blockTime, blockId, origin } = late
     const transaction = normalize(late.transaction)
     metrics.transactions.inc({ when: 'late' })
     if (transaction.kind === 'transaction') {
-      return { kind: 'late', slot, blockTime, origin, transaction }
+      return { kind: 'late', slot, blockTime, blockId, origin, transaction }
     }
     metrics.malformed.inc({ reason: transaction.reason })
     return null
   }
 
-  function readSlot(sealed: SealedSlot<RawTransaction, Uint8Array>): IngestOutput {
-    const { slot, parent, blockTime, account } = sealed
+  function readSlot(sealed: RawSlot): IngestOutput {
+    const { slot, parent, blockTime, blockId, finalized, account } = sealed
     metrics.transactions.inc({ when: 'in_time' }, sealed.transactions.length)
     const { transactions, malformed } = readTransactions(sealed.transactions)
     for (const { reason } of malformed) metrics.malformed.inc({ reason })
     const usdE9 = account === null ? null : readSolPrice(account)
     if (account !== null && usdE9 === null) metrics.malformed.inc({ reason: 'not_a_price_pool' })
-    if (usdE9 !== null) prices.add({ time: blockTime, usdE9 })
+    if (usdE9 !== null) prices.add({ time: blockTime, usdE9 }, slot)
     const solPrice = prices.newestOfPool(blockTime)
-    return { kind: 'slot', slot, parent, blockTime, transactions, malformed, solPrice }
+    const place = { slot, parent, blockTime, blockId, finalized }
+    return { kind: 'slot', ...place, transactions, malformed, solPrice }
   }
 
   return (output) => {
     if (output.kind === 'gap') return output
+    if (output.kind === 'withdrawn') return { ...output, solPrice: prices.withdraw(output.slot) }
     return output.kind === 'late' ? readLate(output) : readSlot(output)
   }
 }

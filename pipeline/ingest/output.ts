@@ -1,4 +1,5 @@
-import type { SolPrice } from '../domain/slot.ts'
+import type { BlockId } from '../domain/block-id.ts'
+import type { SolPrice, Withdrawal } from '../domain/slot.ts'
 import type { Malformed, Transaction } from '../domain/transaction.ts'
 
 /** One output of ingest, in chain order (rule K2). */
@@ -9,6 +10,9 @@ export type IngestOutput =
       readonly parent: number
       /** Unix seconds of the block. */
       readonly blockTime: number
+      readonly blockId: BlockId | null
+      /** Newest slot that is final. What follows from that was emitted before (rule K9). */
+      readonly finalized: number | null
       /** Transactions of tracked wallets and of payments, by index in the block, each once. */
       readonly transactions: readonly Transaction[]
       /** Transactions that could not be decoded. */
@@ -18,11 +22,14 @@ export type IngestOutput =
        */
       readonly solPrice: SolPrice | null
     }
+  /** Everything emitted of this slot before never became final (rule K9). */
+  | ({ readonly kind: 'withdrawn' } & Withdrawal)
   /** A transaction of a slot that was emitted before. */
   | {
       readonly kind: 'late'
       readonly slot: number
       readonly blockTime: number
+      readonly blockId: BlockId | null
       readonly transaction: Transaction
       /**
        * `backfill`: found after a restart, and perhaps emitted before it. Must not be sent to a

@@ -24,9 +24,9 @@ test('the transactions that name a tracked wallet, in any place, are selected wi
     { transaction: { signatures: [], message: { accountKeys: [wallet] } } },
     null,
   ]
-  const block = { slot: 11, parent: 10, blockTime: 5, transactions }
+  const block = { slot: 11, parent: 10, blockTime: 5, blockId: 7n, transactions }
   const { transactions: selected, ...rest } = selectTracked(block, createWallets([wallet]))
-  t.deepEqual(rest, { slot: 11, parent: 10, blockTime: 5 })
+  t.deepEqual(rest, { slot: 11, parent: 10, blockTime: 5, blockId: 7n })
   t.deepEqual(
     selected.map(({ index }) => index),
     [1, 2, 3, 4, 5],

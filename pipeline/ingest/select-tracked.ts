@@ -10,7 +10,7 @@ import { type RawTransaction, sizeOf } from './wire/raw-transaction.ts'
  * token balance.
  */
 export function selectTracked(block: RpcBlock, wallets: Wallets): FetchedBlock<RawTransaction> {
-  const { slot, parent, blockTime } = block
+  const { slot, parent, blockTime, blockId } = block
   const transactions: PendingTransaction<RawTransaction>[] = []
   block.transactions.forEach((json, index) => {
     if (!namesWallet(json, wallets)) return
@@ -21,7 +21,7 @@ export function selectTracked(block: RpcBlock, wallets: Wallets): FetchedBlock<R
     const item = { kind: 'rpc', slot, index, json } as const
     transactions.push({ key, index, bytes: sizeOf(item), item })
   })
-  return { slot, parent, blockTime, transactions }
+  return { slot, parent, blockTime, blockId, transactions }
 }
 
 /** Whether a transaction in encoding `json` names a tracked wallet. Addresses are base58 there. */

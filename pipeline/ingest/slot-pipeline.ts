@@ -1,4 +1,6 @@
 import type { OnStage } from '../runtime/slot-stage.ts'
+import type { SlotRange } from './catch-up.ts'
+import type { ChainBlock } from './finality/finality-tracker.ts'
 import type { FollowLimits } from './follow-limits.ts'
 import type { IngestOutput } from './output.ts'
 import { bytesOfOutput, createOutputReader, type RawOutput } from './output-reader.ts'
@@ -41,6 +43,11 @@ export interface SlotPipelineDeps {
   readonly metrics: IngestMetrics
   /** Called when a slot is `received` and `sealed`. */
   readonly onStage?: OnStage | undefined
+  /** The newest slot that is final, with all that follows from it applied; null for none. */
+  readonly finalized: () => number | null
+  /** Called with each sealed slot, and with slots that are skipped for good. */
+  readonly onSealed: (block: ChainBlock) => void
+  readonly onGap: (range: SlotRange) => void
   /** Called for a block that must be read over RPC and applied as `block` or `absent`. */
   readonly onFetch: (slot: number) => void
   /** Called after each event that leaves more in memory than the limits allow. */
@@ -63,9 +70,15 @@ export function createSlotPipeline(
 
   function apply(event: SealerEvent<RawTransaction, Uint8Array>): void {
     for (const output of sealer.apply(event, performance.now())) {
-      if (output.kind === 'fetch') deps.onFetch(output.slot)
-      else queue.push(output, bytesOfOutput(output))
+      if (output.kind === 'fetch') {
+        deps.onFetch(output.slot)
+        continue
+      }
+      const raw = output.kind === 'sealed' ? { ...output, finalized: deps.finalized() } : output
+      queue.push(raw, bytesOfOutput(raw))
+      if (output.kind === 'gap') deps.onGap({ from: output.fromSlot, to: output.toSlot })
       if (output.kind !== 'sealed') continue
+      deps.onSealed(output)
       sealedSlots++
       metrics.sealedSlots.inc()
       metrics.sealSeconds.observe(Math.max(0, Date.now() / 1000 - output.blockTime))

@@ -7,8 +7,13 @@ import type { SolPrice } from '../domain/slot.ts'
  * (rule C1). Where the file and the pool have the same second, the file's price is used.
  */
 export interface SolPrices {
-  /** Adds a price of the pool unless its second has one. Keeps the newest `limit` prices. */
-  add(price: SolPrice): void
+  /**
+   * Adds a price of the pool unless its second has one. Keeps the newest `limit` prices. `slot`:
+   * the slot that it came from, if that is known.
+   */
+  add(price: SolPrice, slot?: number): void
+  /** Removes the price that came from a slot, and returns it; null if none did. */
+  withdraw(slot: number): SolPrice | null
   /**
    * The newest price at or before `time` and at most `maxAgeSeconds` older; null when there is
    * none.
@@ -24,13 +29,27 @@ export function createSolPrices(history: readonly SolPrice[] = [], limit = 100_0
     (a, b) => a.time - b.time,
   )
   let live: SolPrice[] = []
+  /** Times of prices by their slots; of the newest slots. */
+  const times = new Map<number, number>()
 
   return {
-    add(price) {
+    add(price, slot) {
       const before = lastAtOrBefore(live, price.time)
       if (live[before]?.time === price.time) return
       live.splice(before + 1, 0, price)
       if (live.length > limit * 1.1) live = live.slice(-limit)
+      if (slot === undefined) return
+      times.set(slot, price.time)
+      if (times.size > limit) times.delete(times.keys().next().value ?? slot)
+    },
+    withdraw(slot) {
+      const time = times.get(slot)
+      const at = time === undefined ? -1 : lastAtOrBefore(live, time)
+      times.delete(slot)
+      const price = live[at]
+      if (price === undefined || price.time !== time) return null
+      live.splice(at, 1)
+      return price
     },
     newestOfPool: (time) => live[lastAtOrBefore(live, time)] ?? null,
     at(time, maxAgeSeconds) {

@@ -45,6 +45,19 @@ export function createIngestMetrics(registry: Registry) {
       'ingest_gap_slots_total',
       'Slots skipped because the gap was too long to fetch.',
     ),
+    finalizedSlot: gauge(
+      'ingest_finalized_slot',
+      'The newest slot of the finalized chain that sealed slots were compared with.',
+    ),
+    withdrawnSlots: counter(
+      'ingest_withdrawn_slots_total',
+      'Sealed slots in which the finalized chain has another block (replaced) or none (vanished).',
+      ['outcome'],
+    ),
+    unverifiedSlots: counter(
+      'ingest_unverified_slots_total',
+      'Sealed slots that could not be compared with the finalized chain, or replaced by its block.',
+    ),
     refused: counter(
       'ingest_refused_total',
       'What RPC refused for good: a block, a gap of slots, a block to compare, the decimals of a mint.',

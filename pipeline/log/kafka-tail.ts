@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { SlotMarker } from '../domain/slot.ts'
+import type { ResumePoint, SlotMarker } from '../domain/slot.ts'
 import { deleteGroup, type KafkaClient, type KafkaMessage, withAdmin } from './kafka-client.ts'
 import { decodeMessage } from './record.ts'
 
@@ -15,11 +15,41 @@ export async function readCheckpoint(
   firstStep = 256,
 ): Promise<SlotMarker | null> {
   const tails = await openTails(kafka, topic, firstStep)
-  await readTails(
-    kafka,
-    topic,
-    tails.filter((tail) => tail.from < tail.to),
-  )
+  await readTails(kafka, topic, tails, ({ newest }) => newest !== null)
+  return lowestOf(tails)
+}
+
+/**
+ * Returns where ingest continues. Reads each partition back to the checkpoint, for records of slots
+ * that were not appended whole, and the first one to the newest final slot.
+ */
+export async function findResumePoint(
+  kafka: KafkaClient,
+  topic: string,
+  firstStep = 256,
+): Promise<ResumePoint> {
+  const tails = await openTails(kafka, topic, firstStep)
+  await readTails(kafka, topic, tails, ({ newest }) => newest !== null)
+  const checkpoint = lowestOf(tails)
+  const slot = checkpoint?.slot ?? -1
+  const finalized = checkpoint?.finalized ?? null
+  const [first] = tails
+  const reaches = (tail: Tail) => {
+    const wanted = tail === first ? (finalized ?? slot) : slot
+    return Math.min(...tail.markers.keys()) <= wanted
+  }
+  const short = tails.filter((tail) => !reaches(tail))
+  for (const tail of short) stepBack(tail)
+  await readTails(kafka, topic, short, reaches)
+  const partial = new Set(tails.flatMap(({ slots }) => [...slots].filter((of) => of > slot)))
+  const unfinalized = [...(first?.markers.values() ?? [])]
+    .filter((marker) => finalized !== null && marker.slot > finalized && marker.slot <= slot)
+    .sort((a, b) => a.slot - b.slot)
+  return { checkpoint, finalized, unfinalized, partial: [...partial].sort((a, b) => a - b) }
+}
+
+/** The lowest of the newest markers; null if a partition has none. */
+function lowestOf(tails: readonly Tail[]): SlotMarker | null {
   const newest = tails.map((tail) => tail.newest)
   return newest.reduce(
     (lowest, marker) => (lowest && marker && marker.slot < lowest.slot ? marker : marker && lowest),
@@ -34,6 +64,17 @@ interface Tail {
   from: bigint
   to: bigint
   newest: SlotMarker | null
+  /** The markers read so far, by slot. */
+  readonly markers: Map<number, SlotMarker>
+  /** Slots of the records read so far. */
+  readonly slots: Set<number>
+}
+
+/** Goes on to the part before, four times as long. */
+function stepBack(tail: Tail): void {
+  const step = 4n * (tail.to - tail.from)
+  tail.to = tail.from
+  tail.from = max(tail.low, tail.to - step)
 }
 
 async function openTails(kafka: KafkaClient, topic: string, step: number): Promise<Tail[]> {
@@ -44,10 +85,19 @@ async function openTails(kafka: KafkaClient, topic: string, step: number): Promi
     from: max(BigInt(low), BigInt(high) - BigInt(step)),
     to: BigInt(high),
     newest: null,
+    markers: new Map(),
+    slots: new Set(),
   }))
 }
 
-async function readTails(kafka: KafkaClient, topic: string, tails: readonly Tail[]): Promise<void> {
+/** Reads each partition back from its end until `isDone`, or to its beginning. */
+async function readTails(
+  kafka: KafkaClient,
+  topic: string,
+  all: readonly Tail[],
+  isDone: (tail: Tail) => boolean,
+): Promise<void> {
+  const tails = all.filter((tail) => tail.from < tail.to)
   if (tails.length === 0) return
   const groupId = `${topic}.checkpoint-${randomUUID()}`
   const consumer = kafka.consumer({
@@ -87,17 +137,15 @@ async function readTails(kafka: KafkaClient, topic: string, tails: readonly Tail
         if (!tail) return void pause()
         const last = batch.messages.at(-1)
         if (!last) return
-        for (const message of batch.messages) readMarker(tail, message)
+        for (const message of batch.messages) readEntry(tail, message)
         if (BigInt(last.offset) + 1n < tail.to) return resolveOffset(last.offset)
-        if (tail.newest !== null || tail.from === tail.low) {
+        if (isDone(tail) || tail.from === tail.low) {
           unread.delete(batch.partition)
           pause()
           if (unread.size === 0) finish()
           return
         }
-        const step = 4n * (tail.to - tail.from)
-        tail.to = tail.from
-        tail.from = max(tail.low, tail.to - step)
+        stepBack(tail)
         seek(tail)
       },
     })
@@ -109,11 +157,15 @@ async function readTails(kafka: KafkaClient, topic: string, tails: readonly Tail
   }
 }
 
-function readMarker(tail: Tail, { offset, value }: KafkaMessage): void {
+function readEntry(tail: Tail, { offset, value }: KafkaMessage): void {
   if (BigInt(offset) >= tail.to) return
   const decoded = decodeMessage(value)
-  if (decoded.kind !== 'ok' || decoded.message.kind !== 'marker') return
-  const { marker } = decoded.message
+  if (decoded.kind !== 'ok') return
+  const { message } = decoded
+  if (message.kind === 'record') tail.slots.add(message.record.slot)
+  if (message.kind !== 'marker') return
+  const { marker } = message
+  tail.markers.set(marker.slot, marker)
   if (tail.newest === null || marker.slot >= tail.newest.slot) tail.newest = marker
 }
 

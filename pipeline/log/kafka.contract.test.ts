@@ -30,6 +30,8 @@ const marker = (slot: number): SlotMarker => ({
   parent: slot - 1,
   blockTime: 1_700_000_000,
   solPrice: null,
+  blockId: null,
+  finalized: null,
 })
 const client = () => new Kafka({ brokers, logLevel: logLevel.NOTHING })
 

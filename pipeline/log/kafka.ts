@@ -1,7 +1,15 @@
 import type { KafkaConfig } from '../config.ts'
 import { aliasOf } from '../domain/alias.ts'
+import type { BlockId } from '../domain/block-id.ts'
 import { ServiceError } from '../domain/service-error.ts'
-import type { RefoldRequest, SlotMarker, SlotRecords, WalletRecord } from '../domain/slot.ts'
+import type {
+  RefoldRequest,
+  ResumePoint,
+  SlotMarker,
+  SlotRecords,
+  WalletRecord,
+  Withdrawal,
+} from '../domain/slot.ts'
 import type { Logger } from '../runtime/logger.ts'
 import { pause } from '../runtime/pause.ts'
 import type { Registry } from '../runtime/telemetry.ts'
@@ -19,9 +27,9 @@ import {
 import { KEPT_HEADERS, SupervisedConsumer } from './kafka-consumer.ts'
 import { hasCommitted, readEnds, readExtent } from './kafka-offsets.ts'
 import { openProducer, type PatientProducer } from './kafka-producer.ts'
-import { readCheckpoint } from './kafka-tail.ts'
+import { findResumePoint, readCheckpoint } from './kafka-tail.ts'
 import type { BatchHandler, ConsumeOptions, Consumer, EventLog, LogExtent } from './log.ts'
-import type { LateOrigin, LogMessage } from './log-message.ts'
+import type { LateOrigin, LogMessage, RecordMessage } from './log-message.ts'
 import { encodeMessage } from './record.ts'
 import { createLogMetrics, type LogMetrics } from './telemetry.ts'
 import { PARTITIONS, partitionOf, type Topic, walletEventsTopic } from './topics.ts'
@@ -95,23 +103,24 @@ class KafkaLog implements EventLog {
   }
 
   appendSlot({ marker, records }: SlotRecords): Promise<void> {
-    const value = encodeMessage({ kind: 'marker', marker })
-    const markers = Array.from({ length: this.partitions }, (_, partition) => ({
-      partition,
-      key: null,
-      value,
-    }))
+    const entries = records.map((record) => this.#recordEntry({ record, late: null }))
+    const markers = this.#everywhere({ kind: 'marker', marker })
+    return this.#append([...entries, ...markers], records.length)
+  }
+
+  appendLate(
+    records: readonly WalletRecord[],
+    late: LateOrigin,
+    blockId: BlockId | null = null,
+  ): Promise<void> {
     return this.#append(
-      [...records.map((record) => this.#recordEntry(record, null)), ...markers],
+      records.map((record) => this.#recordEntry({ record, late, blockId })),
       records.length,
     )
   }
 
-  appendLate(records: readonly WalletRecord[], origin: LateOrigin): Promise<void> {
-    return this.#append(
-      records.map((record) => this.#recordEntry(record, origin)),
-      records.length,
-    )
+  appendWithdrawal(withdrawal: Withdrawal): Promise<void> {
+    return this.#append(this.#everywhere({ kind: 'withdrawal', withdrawal }), 0)
   }
 
   appendRefolds(refolds: readonly RefoldRequest[]): Promise<void> {
@@ -122,10 +131,19 @@ class KafkaLog implements EventLog {
   }
 
   async checkpoint(): Promise<SlotMarker | null> {
+    return this.#fromTail(readCheckpoint)
+  }
+
+  async resumePoint(): Promise<ResumePoint> {
+    return this.#fromTail(findResumePoint)
+  }
+
+  /** Reads the ends of the partitions; retries a lost server some times. */
+  async #fromTail<T>(read: (kafka: KafkaClient, topic: string) => Promise<T>): Promise<T> {
     const { kafka, topic, config, logger } = this.#parts
     for (let attempt = 1; ; attempt++) {
       try {
-        return await readCheckpoint(kafka, topic.name)
+        return await read(kafka, topic.name)
       } catch (cause) {
         if (attempt === 5 || this.#closing.signal.aborted) throw unreachable(config, cause)
         logger.warn({ attempt, reason: (cause as Error).message }, 'checkpoint is read again')
@@ -206,8 +224,19 @@ class KafkaLog implements EventLog {
     metrics.appendedRecords.inc(records)
   }
 
-  #recordEntry(record: WalletRecord, late: LateOrigin | null): OutgoingEntry {
-    const entry = this.#entryOf(record.wallet, { kind: 'record', record, late })
+  /** Entries of a message on every partition. */
+  #everywhere(message: LogMessage): OutgoingEntry[] {
+    const value = encodeMessage(message)
+    return Array.from({ length: this.partitions }, (_, partition) => ({
+      partition,
+      key: null,
+      value,
+    }))
+  }
+
+  #recordEntry(message: RecordMessage): OutgoingEntry {
+    const { record } = message
+    const entry = this.#entryOf(record.wallet, { kind: 'record', ...message })
     return record.kind === 'kept' ? { headers: KEPT_HEADERS, ...entry } : entry
   }
 

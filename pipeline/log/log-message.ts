@@ -1,18 +1,22 @@
-import type { RefoldRequest, SlotMarker, WalletRecord } from '../domain/slot.ts'
+import type { BlockId } from '../domain/block-id.ts'
+import type { RefoldRequest, SlotMarker, WalletRecord, Withdrawal } from '../domain/slot.ts'
 
 /**
- * The content of one entry: the marker of a slot, one record of a wallet, or a request to fold a
- * wallet again.
+ * The content of one entry: the marker of a slot, one record of a wallet, the withdrawal of a slot,
+ * or a request to fold a wallet again.
  */
 export type LogMessage =
   | { readonly kind: 'marker'; readonly marker: SlotMarker }
   | ({ readonly kind: 'record' } & RecordMessage)
+  | { readonly kind: 'withdrawal'; readonly withdrawal: Withdrawal }
   | { readonly kind: 'refold'; readonly refold: RefoldRequest }
 
 /** A record, whether it came late, and the decoder that made it. */
 export interface RecordMessage {
   readonly record: WalletRecord
   readonly late: LateOrigin | null
+  /** The block of a late record; null if its hash is not known. Only late records have one. */
+  readonly blockId?: BlockId | null
   /** `DECODER_VERSION` of the process that made the record; by default that of this process. */
   readonly decoderVersion?: number
 }

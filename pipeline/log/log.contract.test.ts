@@ -55,6 +55,8 @@ const marker = (slot: number): SlotMarker => ({
   parent: slot - 1,
   blockTime: 1_700_000_000 + slot,
   solPrice: { time: 1_700_000_000, usdE9: 150_000_000_000n },
+  blockId: BigInt(slot),
+  finalized: slot - 3,
 })
 const balance = (slot: number, wallet: number, txIndex = 0): WalletRecord => ({
   kind: 'balance',
@@ -107,6 +109,7 @@ const asRecord = (slot: number, wallet: number, late: string | null = null) => (
   kind: 'record',
   record: balance(slot, wallet),
   late,
+  ...(late !== null && { blockId: 7n }),
   decoderVersion: DECODER_VERSION,
 })
 
@@ -119,8 +122,8 @@ contract(
     await Promise.all([
       log.appendSlot(slotOf(10, [1, 2, 4])),
       log.appendSlot(slotOf(11, [])),
-      log.appendLate([balance(9, 2)], 'stream'),
-      log.appendLate([balance(8, 4)], 'backfill'),
+      log.appendLate([balance(9, 2)], 'stream', 7n),
+      log.appendLate([balance(8, 4)], 'backfill', 7n),
       log.appendSlot(slotOf(12, [4, 1])),
     ])
     const received = new Received()

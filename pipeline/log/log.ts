@@ -1,4 +1,12 @@
-import type { RefoldRequest, SlotMarker, SlotRecords, WalletRecord } from '../domain/slot.ts'
+import type { BlockId } from '../domain/block-id.ts'
+import type {
+  RefoldRequest,
+  ResumePoint,
+  SlotMarker,
+  SlotRecords,
+  WalletRecord,
+  Withdrawal,
+} from '../domain/slot.ts'
 import type { LateOrigin, RecordMessage } from './log-message.ts'
 
 /**
@@ -27,9 +35,15 @@ export interface EventLog {
   appendSlot(slot: SlotRecords): Promise<void>
   /**
    * Appends records of transactions that came after their slot was sealed (rule K2); they carry
-   * `late: true`.
+   * `late: true`. `blockId`: their block, if its hash is known.
    */
-  appendLate(records: readonly WalletRecord[], origin: LateOrigin): Promise<void>
+  appendLate(
+    records: readonly WalletRecord[],
+    origin: LateOrigin,
+    blockId?: BlockId | null,
+  ): Promise<void>
+  /** Appends the withdrawal of a slot to every partition (rule K9). */
+  appendWithdrawal(withdrawal: Withdrawal): Promise<void>
   /**
    * Appends requests to fold wallets again. Each follows the earlier records of its wallet, on the
    * same partition.
@@ -42,6 +56,11 @@ export interface EventLog {
   checkpoint(): Promise<SlotMarker | null>
   /** Returns what the log has now. Rejects if the server does not answer. */
   extent(): Promise<LogExtent>
+  /**
+   * Returns where ingest continues after the process that appended last ended, at whatever point. A
+   * log in memory ended with it: storage says where ingest continues, and this is `LIVE_START`.
+   */
+  resumePoint(): Promise<ResumePoint>
   /**
    * Starts a consumer. Resolves when it has its partitions: it receives everything appended from
    * then on.
@@ -119,6 +138,7 @@ export interface LogBatch {
 export type LogRecord = { readonly offset: bigint } & (
   | { readonly kind: 'marker'; readonly marker: SlotMarker }
   | ({ readonly kind: 'record' } & RecordMessage)
+  | { readonly kind: 'withdrawal'; readonly withdrawal: Withdrawal }
   | { readonly kind: 'refold'; readonly refold: RefoldRequest }
 )
 

@@ -9,7 +9,14 @@ import { createMemoryLog, type MemoryLogOptions } from './memory.ts'
 const open = (options: MemoryLogOptions) =>
   createMemoryLog({ logger: createLogger('silent'), registry: createRegistry() }, options)
 const slot = (number: number) => ({
-  marker: { slot: number, parent: number - 1, blockTime: 0, solPrice: null },
+  marker: {
+    slot: number,
+    parent: number - 1,
+    blockTime: 0,
+    solPrice: null,
+    blockId: null,
+    finalized: null,
+  },
   records: [],
 })
 const slotsOf = (batches: readonly LogBatch[]) =>

@@ -1,7 +1,16 @@
+import type { BlockId } from '../domain/block-id.ts'
 import { DECODER_VERSION as decoderVersion } from '../domain/decoder-version.ts'
 import type { KeptTransaction } from '../domain/event.ts'
 import { ServiceError } from '../domain/service-error.ts'
-import type { RefoldRequest, SlotMarker, SlotRecords, WalletRecord } from '../domain/slot.ts'
+import {
+  LIVE_START,
+  type RefoldRequest,
+  type ResumePoint,
+  type SlotMarker,
+  type SlotRecords,
+  type WalletRecord,
+  type Withdrawal,
+} from '../domain/slot.ts'
 import type { Logger } from '../runtime/logger.ts'
 import type { Registry } from '../runtime/telemetry.ts'
 import { handOut } from './hand-out.ts'
@@ -91,10 +100,21 @@ class MemoryLog implements EventLog {
     })
   }
 
-  appendLate(records: readonly WalletRecord[], origin: LateOrigin): Promise<void> {
+  appendLate(
+    records: readonly WalletRecord[],
+    late: LateOrigin,
+    blockId: BlockId | null = null,
+  ): Promise<void> {
     return this.#append(records.length, () => {
       for (const record of records)
-        this.#push(record.wallet, { kind: 'record', record, late: origin, decoderVersion })
+        this.#push(record.wallet, { kind: 'record', record, late, blockId, decoderVersion })
+    })
+  }
+
+  appendWithdrawal(withdrawal: Withdrawal): Promise<void> {
+    return this.#append(0, () => {
+      for (const part of this.#parts)
+        part.push({ kind: 'withdrawal', withdrawal }, this.#options.now())
     })
   }
 
@@ -113,6 +133,10 @@ class MemoryLog implements EventLog {
       ({ index, base, end }) => [index, { low: BigInt(base), end: BigInt(end) }] as const,
     )
     return { id: String(this.epoch), partitions: new Map(partitions) }
+  }
+
+  async resumePoint(): Promise<ResumePoint> {
+    return LIVE_START
   }
 
   async settled(name: string, stop: AbortSignal): Promise<void> {

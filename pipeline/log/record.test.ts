@@ -1,15 +1,39 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { ANY_RECORD, aRefold, aSlotMarker, aWalletRecord } from '../testing/arbitraries.ts'
+import {
+  ANY_RECORD,
+  aRefold,
+  aSlotMarker,
+  aWalletRecord,
+  aWithdrawal,
+} from '../testing/arbitraries.ts'
 import type { LogMessage } from './log-message.ts'
 import { decodeMessage, encodeMessage } from './record.ts'
 
+const aBlock = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n })
 const aMessage: fc.Arbitrary<LogMessage> = fc.oneof(
   aSlotMarker.map((marker) => ({ kind: 'marker' as const, marker })),
   aRefold.map((refold) => ({ kind: 'refold' as const, refold })),
+  aWithdrawal.map((withdrawal) => ({ kind: 'withdrawal' as const, withdrawal })),
+  aWalletRecord.map((record) => ({
+    kind: 'record' as const,
+    record,
+    late: null,
+    decoderVersion: 7,
+  })),
   fc
-    .tuple(aWalletRecord, fc.constantFrom('stream' as const, 'backfill' as const, null))
-    .map(([record, late]) => ({ kind: 'record' as const, record, late, decoderVersion: 7 })),
+    .tuple(
+      aWalletRecord,
+      fc.constantFrom('stream' as const, 'backfill' as const),
+      fc.option(aBlock),
+    )
+    .map(([record, late, blockId]) => ({
+      kind: 'record' as const,
+      record,
+      late,
+      blockId,
+      decoderVersion: 7,
+    })),
 )
 
 const read = (text: string) => decodeMessage(Buffer.from(text))
@@ -52,15 +76,50 @@ test('a balance of format version 2 is read as one of which the lamports before 
   )
 })
 
-test('the texts of a marker and of a refold request do not change', (t) => {
+test('entries before format version 3 know no block and nothing of finality (rule K9)', (t) => {
+  const marker = { slot: 5, parent: 4, blockTime: 9, solPrice: null }
+  t.deepEqual(read(JSON.stringify({ v: 2, kind: 'marker', ...marker })), {
+    kind: 'ok',
+    message: { kind: 'marker', marker: { ...marker, blockId: null, finalized: null } },
+  })
+  t.is(read(JSON.stringify({ v: 3, kind: 'marker', ...marker })).kind, 'malformed')
+  const record = { kind: 'balance' as const, slot: 5, txIndex: 0, wallet: 1, blockTime: 9 }
+  const entry = { v: 2, ...record, lamports: '7', late: 'stream', decoderVersion: 1 }
+  t.deepEqual(read(JSON.stringify(entry)), {
+    kind: 'ok',
+    message: {
+      kind: 'record',
+      record: { ...record, lamports: 7n, lamportsBefore: null },
+      late: 'stream',
+      blockId: null,
+      decoderVersion: 1,
+    },
+  })
+  t.is(read(JSON.stringify({ ...entry, v: 3 })).kind, 'malformed')
+})
+
+test('the texts of a marker, a withdrawal and a refold request do not change', (t) => {
   const slots = { slot: 405_000_123, parent: 405_000_121, blockTime: 1_790_000_000 }
   const solPrice = { time: 1_789_999_990, usdE9: 150_000_000_001n }
   const start = '{"v":3,"kind":"marker","slot":405000123,"parent":405000121,"blockTime":1790000000'
   const texts: [string, LogMessage][] = [
-    [`${start},"solPrice":null}`, { kind: 'marker', marker: { ...slots, solPrice: null } }],
     [
-      `${start},"solPrice":{"time":1789999990,"usdE9":"150000000001"}}`,
-      { kind: 'marker', marker: { ...slots, solPrice } },
+      `${start},"solPrice":null,"blockId":null,"finalized":null}`,
+      { kind: 'marker', marker: { ...slots, solPrice: null, blockId: null, finalized: null } },
+    ],
+    [
+      `${start},"solPrice":{"time":1789999990,"usdE9":"150000000001"},"blockId":"18446744073709551615","finalized":405000091}`,
+      {
+        kind: 'marker',
+        marker: { ...slots, solPrice, blockId: 2n ** 64n - 1n, finalized: 405_000_091 },
+      },
+    ],
+    [
+      '{"v":3,"kind":"withdrawal","slot":405000123,"blockId":"7","solPrice":null}',
+      {
+        kind: 'withdrawal',
+        withdrawal: { slot: 405_000_123, blockId: 7n, solPrice: null },
+      },
     ],
     [
       '{"v":3,"kind":"refold","wallet":12,"revision":3}',
@@ -94,7 +153,14 @@ test('a refold request names a wallet and a revision that can be reached', (t) =
 test('any damage to an entry is refused with a reason, never thrown', (t) => {
   const text = encodeMessage({
     kind: 'marker',
-    marker: { slot: 5, parent: 4, blockTime: 9, solPrice: { time: 8, usdE9: 150_000_000_000n } },
+    marker: {
+      slot: 5,
+      parent: 4,
+      blockTime: 9,
+      solPrice: { time: 8, usdE9: 150_000_000_000n },
+      blockId: 7n,
+      finalized: 3,
+    },
   })
   const damaged = (change: (entry: Record<string, unknown>) => void) => {
     const entry = JSON.parse(text)

@@ -1,5 +1,11 @@
 import { DECODER_VERSION } from '../domain/decoder-version.ts'
-import type { RefoldRequest, SlotMarker, SolPrice, WalletRecord } from '../domain/slot.ts'
+import type {
+  RefoldRequest,
+  SlotMarker,
+  SolPrice,
+  WalletRecord,
+  Withdrawal,
+} from '../domain/slot.ts'
 import { mapRecordTypes } from '../records/record-types.ts'
 import * as t from '../records/value-types.ts'
 import type { LateOrigin, LogMessage } from './log-message.ts'
@@ -34,14 +40,17 @@ export function encodeMessage(message: LogMessage): string {
   switch (message.kind) {
     case 'marker':
       return encode({ kind: 'marker', ...message.marker })
+    case 'withdrawal':
+      return encode({ kind: 'withdrawal', ...message.withdrawal })
     case 'refold':
       return encode({ kind: 'refold', ...message.refold })
     case 'record': {
-      const { record, late, decoderVersion = DECODER_VERSION } = message
-      if (record.kind !== 'kept') return encode({ ...record, late, decoderVersion })
+      const { record, late, blockId = null, decoderVersion = DECODER_VERSION } = message
+      const envelope = late === null ? { late, decoderVersion } : { late, blockId, decoderVersion }
+      if (record.kind !== 'kept') return encode({ ...record, ...envelope })
       // Base64 needs no escaping, so the JSON encoder need not scan kilobytes of it.
       const { bytes, ...fields } = record
-      const text = encode({ ...fields, late, decoderVersion })
+      const text = encode({ ...fields, ...envelope })
       return `${text.slice(0, -1)},"bytes":"${t.base64Of(bytes)}"}`
     }
   }
@@ -74,31 +83,52 @@ export function decodeMessage(value: Uint8Array | null): Decoded {
 function readMessage(json: t.JsonObject, version: number): LogMessage | undefined {
   const { kind } = json
   if (kind === 'marker') {
-    const marker = readMarker(json)
+    const marker = (version < 3 ? readOldMarker : readMarker)(json)
     return marker && { kind, marker }
+  }
+  if (kind === 'withdrawal') {
+    const withdrawal = readWithdrawal(json)
+    return withdrawal && { kind, withdrawal }
   }
   if (kind === 'refold') {
     const refold = readRefold(json)
     return refold && { kind, refold }
   }
-  const record = RECORD_READERS[version - 1]?.get(kind)?.(json)
   const late = LATE.read(json.late)
   const decoderVersion = DECODER.read(json.decoderVersion)
-  if (record === undefined || late === undefined || decoderVersion === undefined) return undefined
-  return { kind: 'record', record, late, decoderVersion }
+  if (late === undefined || decoderVersion === undefined) return undefined
+  const hasBlock = late !== null && version >= 3
+  const record = RECORD_READERS[version - 1]?.get(kind)?.(json, hasBlock ? 1 : 0)
+  if (record === undefined) return undefined
+  if (late === null) return { kind: 'record', record, late, decoderVersion }
+  const blockId = hasBlock ? BLOCK.read(json.blockId) : null
+  return blockId === undefined
+    ? undefined
+    : { kind: 'record', record, late, blockId, decoderVersion }
 }
 
 const LATE = t.nullable(t.oneOf<LateOrigin>('stream', 'backfill'))
 const DECODER = t.integerBetween(1, 0xffff)
+const BLOCK = t.nullable(t.u64)
 
-// The other fields of an entry are `v` and `kind`, and for a record `late` and `decoderVersion`.
-const readMarker = t.fieldReader<SlotMarker>(
-  {
-    slot: t.natural,
-    parent: t.natural,
-    blockTime: t.unixSeconds,
-    solPrice: t.nullable(t.object<SolPrice>({ time: t.unixSeconds, usdE9: t.u64 })),
-  },
+// The other fields of an entry are `v` and `kind`, and for a record `late` and `decoderVersion`. A
+// late record has `blockId` too.
+const PRICE = t.nullable(t.object<SolPrice>({ time: t.unixSeconds, usdE9: t.u64 }))
+const MARKER = {
+  slot: t.natural,
+  parent: t.natural,
+  blockTime: t.unixSeconds,
+  solPrice: PRICE,
+}
+const NEW_IN_MARKER = { blockId: BLOCK, finalized: t.nullable(t.natural) }
+const readMarker = t.fieldReader<SlotMarker>({ ...MARKER, ...NEW_IN_MARKER }, 2)
+/** Markers before version 3 lack two fields, which are null. */
+const readOldMarker = t.fieldReader<Omit<SlotMarker, keyof typeof NEW_IN_MARKER>>(MARKER, 2, {
+  blockId: null,
+  finalized: null,
+}) as typeof readMarker // the constants are the other fields
+const readWithdrawal = t.fieldReader<Withdrawal>(
+  { slot: t.natural, blockId: BLOCK, solPrice: PRICE },
   2,
 )
 // Versions of rows are revision x 2^32 + records folded, and are safe integers.
@@ -115,7 +145,10 @@ const RECORD_READERS = Array.from({ length: FORMAT_VERSION }, (_, index) => {
     for (const [name, { type, since = 1 }] of Object.entries(fields))
       if (since <= index + 1) types[name] = type
       else constants[name] = null
-    return t.fieldReader(types as never, 4, constants) as (json: t.JsonObject) => WalletRecord
+    return t.fieldReader(types as never, 4, constants) as RecordReader
   })
-  return new Map<unknown, (json: t.JsonObject) => WalletRecord | undefined>(Object.entries(readers))
+  return new Map<unknown, RecordReader>(Object.entries(readers))
 })
+
+/** Reads a record from an entry with `more` fields in addition to those of every record. */
+type RecordReader = (json: t.JsonObject, more: number) => WalletRecord | undefined

@@ -215,9 +215,7 @@ const EXAMPLES: readonly Example[] = [
     record: { kind: 'kept', ...place, signature, format: 1, bytes: Uint8Array.of(1, 2, 3, 4) },
     text: `"kind":"kept",${eventText},"format":1`,
     row: {
-      slot: 405_000_123,
-      tx_index: 17,
-      block_time: 1_790_000_000,
+      ...placeRow,
       signature,
       format: 1,
       base64: 'AQIDBA==',
@@ -227,7 +225,7 @@ const EXAMPLES: readonly Example[] = [
 ]
 
 const messageOf = (record: WalletRecord) =>
-  ({ kind: 'record', record, late: 'stream', decoderVersion: 3 }) as const
+  ({ kind: 'record', record, late: 'stream', blockId: 7n, decoderVersion: 3 }) as const
 const read = (text: string) => decodeMessage(Buffer.from(text))
 
 test('every record type has an example', (check) => {
@@ -238,7 +236,7 @@ test('every record type has an example', (check) => {
 test('the log entry of each record type does not change', (check) => {
   for (const { record, text } of EXAMPLES) {
     const bytes = record.kind === 'kept' ? ',"bytes":"AQIDBA=="' : ''
-    const entry = `{"v":3,${text},"late":"stream","decoderVersion":3${bytes}}`
+    const entry = `{"v":3,${text},"late":"stream","blockId":"7","decoderVersion":3${bytes}}`
     check.is(encodeMessage(messageOf(record)), entry)
     check.deepEqual(read(entry), { kind: 'ok', message: messageOf(record) })
   }
@@ -265,6 +263,7 @@ test('an entry with a field that is missing, wrong or unknown is refused', (chec
       ...Object.entries(fields).map(([name, { type }]): [string, t.AnyValueType] => [name, type]),
       ['kind', t.oneOf(...Object.keys(RECORD_TYPES))],
       ['late', t.nullable(t.oneOf('stream', 'backfill'))],
+      ['blockId', t.nullable(t.u64)],
       ['decoderVersion', t.integerBetween(1, 0xffff)],
     ]
     check.deepEqual(Object.keys(entry).sort(), ['v', ...types.map(([name]) => name)].sort())

@@ -117,7 +117,6 @@ export const RECORD_TYPES = {
     table: 'transactions',
     fields: {
       ...transaction,
-      wallet: field(t.walletNumber, null),
       format: field(t.u8, 'format'),
       bytes: field(t.keptBytes, 'base64', { toColumn: t.base64Of }),
     },

@@ -139,21 +139,21 @@ export const isJsonObject = (json: unknown): json is JsonObject =>
 /**
  * Returns a function that reads the fields of an object. It returns undefined if a field is missing
  * or of another type, or if the object has more fields than these and `others`, which the caller
- * reads. `constants` are added to the result.
+ * reads. `constants` are added to the result. The returned function accepts `more` other fields.
  */
 export function fieldReader<T extends object>(
   types: FieldTypes<T>,
   others = 0,
   constants: Readonly<Record<string, unknown>> = {},
-): (json: JsonObject) => T | undefined {
+): (json: JsonObject, more?: number) => T | undefined {
   const fields = Object.entries<AnyValueType>(types).map(([name, { read }]) => ({ name, read }))
   const expected = fields.length + others
   // A copy of an object with every field is faster than adding the fields one by one.
   const empty = { ...constants, ...Object.fromEntries(fields.map(({ name }) => [name, null])) }
-  return (json) => {
+  return (json, more = 0) => {
     let found = 0
     for (const _ in json) found += 1 // without the array that `Object.keys` makes
-    if (found !== expected) return undefined
+    if (found !== expected + more) return undefined
     const result: Record<string, unknown> = { ...empty }
     for (const { name, read } of fields) {
       const value = read(json[name])

@@ -305,6 +305,8 @@ export function testStore(test: TestFn, name: string, open: () => Promise<TestSt
         parent: 4,
         blockTime: 1005,
         solPrice: { time: 900, usdE9: 150_000_000_001n },
+        blockId: null,
+        finalized: null,
       })
       // Storing an older slot again, after a crash, does not move it back.
       await store.insert('progress', [at(0, 6, null), at(1, 8, null)])
@@ -313,6 +315,8 @@ export function testStore(test: TestFn, name: string, open: () => Promise<TestSt
         parent: 6,
         blockTime: 1007,
         solPrice: null,
+        blockId: null,
+        finalized: null,
       })
     },
   )

@@ -132,7 +132,10 @@ export function aChain(options: {
     priceTime = Math.max(priceTime, blockTime - random(2))
     const solPrice =
       at < 2 ? null : { time: priceTime, usdE9: 150_000_000_000n + BigInt(priceTime) }
-    slots.push({ marker: { slot, parent, blockTime, solPrice }, records })
+    slots.push({
+      marker: { slot, parent, blockTime, solPrice, blockId: BigInt(slot), finalized: slot - 32 },
+      records,
+    })
     if (lateRecords.length > 0) late.push({ afterSlots: at + 1 + random(5), records: lateRecords })
   }
   return { slots, late }

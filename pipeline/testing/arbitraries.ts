@@ -1,7 +1,7 @@
 import bs58 from 'bs58'
 import fc from 'fast-check'
 import { addressFromBytes } from '../domain/address.ts'
-import type { RefoldRequest, SlotMarker, WalletRecord } from '../domain/slot.ts'
+import type { RefoldRequest, SlotMarker, WalletRecord, Withdrawal } from '../domain/slot.ts'
 import { mapRecordTypes } from '../records/record-types.ts'
 import * as t from '../records/value-types.ts'
 
@@ -56,10 +56,23 @@ export const aRefold = object<RefoldRequest>({
   revision: fc.integer({ min: 1, max: 2 ** 21 - 1 }),
 })
 
+const solPrice = fc.option(
+  object<{ time: number; usdE9: bigint }>({ time: unixSeconds, usdE9: u64 }),
+)
+
 /** Any slot marker. */
 export const aSlotMarker = object<SlotMarker>({
   slot: natural,
   parent: natural,
   blockTime: unixSeconds,
-  solPrice: fc.option(object<{ time: number; usdE9: bigint }>({ time: unixSeconds, usdE9: u64 })),
+  solPrice,
+  blockId: fc.option(u64),
+  finalized: fc.option(natural),
+})
+
+/** Any withdrawal of a slot. */
+export const aWithdrawal = object<Withdrawal>({
+  slot: natural,
+  blockId: fc.option(u64),
+  solPrice,
 })

@@ -27,7 +27,7 @@ export async function readWatchlistInputs(
     name: string
   }>('SELECT mint, supply, symbol, name FROM mints FINAL')
   const prices = await store.query<{ time: number; usd_e9: string }>(
-    'SELECT time, argMax(usd_e9, source) AS usd_e9 FROM sol_prices FINAL GROUP BY time ORDER BY time',
+    'SELECT time, argMax(p.usd_e9, source) AS usd_e9 FROM sol_prices AS p FINAL WHERE p.usd_e9 > 0 GROUP BY time ORDER BY time',
   )
   return {
     events: events.map((row) => ({

@@ -14,6 +14,10 @@ export function createFoldMetrics(registry: Registry) {
       'fold_late_events_total',
       'New events below the newest event of their wallet.',
     ),
+    withdrawals: counter(
+      'fold_withdrawals_total',
+      'Withdrawals of slots that never became final, one for each partition.',
+    ),
     refolds: counter('fold_refolds_total', 'Wallets folded again from their first stored event.'),
     holes: counter(
       'fold_holes_total',

@@ -123,7 +123,14 @@ async function startFeed() {
   return {
     publish: (at: number, trades: number) =>
       log.appendSlot({
-        marker: { slot: at, parent: at - 1, blockTime: at, solPrice: null },
+        marker: {
+          slot: at,
+          parent: at - 1,
+          blockTime: at,
+          solPrice: null,
+          blockId: null,
+          finalized: null,
+        },
         records: swapsOf(at, trades),
       }),
     count: () => feed.connections(),

@@ -66,7 +66,15 @@ export function createWorkload({ wallets, tokensPerWallet }: Workload) {
     }
     const blockTime = START_TIME + Math.floor(slot * 0.4)
     const solPrice = { time: blockTime, usdE9: 150_000_000_000n }
-    return { marker: { slot, parent: slot - 1, blockTime, solPrice }, records }
+    const marker = {
+      slot,
+      parent: slot - 1,
+      blockTime,
+      solPrice,
+      blockId: BigInt(slot),
+      finalized: slot - 32,
+    }
+    return { marker, records }
   }
 
   return { event, slotOf, mintOf }

@@ -3,7 +3,7 @@ import type { Logger } from '../../runtime/logger.ts'
 import type { IngestMetrics } from '../telemetry.ts'
 import { type Refusals, RpcRefusedError } from './refusals.ts'
 import { pauseUnlessStopped, retryUntilStopped } from './retry-until-stopped.ts'
-import type { RpcBlock, SolanaRpc } from './solana-rpc.ts'
+import type { BlockHead, RpcBlock, SolanaRpc } from './solana-rpc.ts'
 
 /**
  * Past blocks over RPC. Failing requests are retried without end, refused ones for as long as the
@@ -24,6 +24,10 @@ export interface RpcHistory {
    * in order of arrival. Resolves when all are read.
    */
   recheckBlocks(from: number, to: number, onBlock: (block: RpcBlock) => void): Promise<void>
+  /** The finalized blocks of slots `from`..`to`, as far as the server has them. */
+  finalHeads(from: number, to: number): Promise<readonly BlockHead[]>
+  /** A finalized block; waits for it. Null when the server does not have it for long. */
+  finalBlock(slot: number): Promise<RpcBlock | null>
 }
 
 /** Reads history through `rpc`. Once `stop` is aborted, every call rejects with `StoppedError`. */
@@ -102,11 +106,41 @@ export function createRpcHistory(
       }
       await pMap(slots, recheck, FEW_BLOCKS)
     },
+    async finalHeads(from, to) {
+      const newest = await retryUntilStopped(() => rpc.getSlot('finalized'), retrying)
+      if (newest < from) return []
+      const last = Math.min(newest, to)
+      const slots = await retryUntilStopped(() => rpc.getBlocks(from, last, 'finalized'), retrying)
+      const heads = await pMap(
+        slots,
+        async (slot, at) => {
+          const head = await retryUntilStopped(() => rpc.getBlockHead(slot), retrying)
+          // The list says that there is a block; its hash is then not known.
+          return typeof head === 'object'
+            ? head
+            : { slot, parent: slots[at - 1] ?? from - 1, blockId: null }
+        },
+        FEW_BLOCKS,
+      )
+      metrics.rpcBlocks.inc({ why: 'finality' }, heads.length)
+      return heads
+    },
+    async finalBlock(slot) {
+      metrics.rpcBlocks.inc({ why: 'replaced' })
+      for (let tries = 0; tries < MOST_TRIES; tries++) {
+        const block = await retryUntilStopped(() => rpc.getBlock(slot, 'finalized'), retrying)
+        if (typeof block === 'object') return block
+        await pauseUnlessStopped(Math.min(100 * 2 ** tries, 2000), stop)
+      }
+      return null
+    },
   }
 }
 
 const SLOTS_PER_LIST = 500
 /** A server that is past a slot has its block within this time. */
 const NOT_YET_MS = 10_000
+/** A finalized block is asked for this often, which takes ten minutes. */
+const MOST_TRIES = 300
 /** A block takes megabytes, so only a few are in memory at once. */
 const FEW_BLOCKS = { concurrency: 6 }

@@ -1,7 +1,14 @@
 import { type Address, parseAddress } from '../../domain/address.ts'
+import { blockIdOf } from '../../domain/block-id.ts'
 import { ServiceError } from '../../domain/service-error.ts'
 import { isRecord, RpcErrorResponse } from './json-rpc.ts'
-import type { BlockSignatures, RpcAccount, RpcBlock, SignatureInfo } from './solana-rpc.ts'
+import type {
+  BlockHead,
+  BlockSignatures,
+  RpcAccount,
+  RpcBlock,
+  SignatureInfo,
+} from './solana-rpc.ts'
 
 // Readers of results of Solana RPC methods. Each checks the JSON and throws a retriable
 // `unavailable` that names the method when the JSON is not what the method returns.
@@ -24,8 +31,17 @@ export function readBlock(json: unknown, slot: number): RpcBlock | 'not_yet' {
     slot,
     parent: readInteger(json.parentSlot, 'getBlock'),
     blockTime: readInteger(json.blockTime, 'getBlock'),
+    blockId: blockIdOf(json.blockhash),
     transactions: json.transactions,
   }
+}
+
+/** A block of `getBlock` with `transactionDetails: 'none'`. */
+export function readBlockHead(json: unknown, slot: number): BlockHead | 'not_yet' {
+  if (json === null) return 'not_yet'
+  if (!isRecord(json)) throw unexpected('getBlock')
+  const parent = readInteger(json.parentSlot, 'getBlock')
+  return { slot, parent, blockId: blockIdOf(json.blockhash) }
 }
 
 /** A block of `getBlock` with `transactionDetails: 'signatures'`. */

@@ -156,8 +156,9 @@ test('at most `concurrency` requests run at once', async (t) => {
 
 test('getBlock returns a whole block, absent or not_yet', async (t) => {
   const transactions = [{ transaction: {}, meta: {} }]
+  const blockhash = `1111111${'2'.repeat(34)}`
   const answers: ((response: ServerResponse) => void)[] = [
-    (r) => result(r, { parentSlot: 8, blockTime: 1_700_000_000, transactions }),
+    (r) => result(r, { parentSlot: 8, blockTime: 1_700_000_000, blockhash, transactions }),
     (r) => failure(r, -32007),
     (r) => failure(r, -32009),
     (r) => failure(r, -32001),
@@ -166,7 +167,7 @@ test('getBlock returns a whole block, absent or not_yet', async (t) => {
     (r) => result(r, { parentSlot: 8, blockTime: null, transactions }),
   ]
   const server = await serve((_, response) => answers.shift()?.(response))
-  const whole = { slot: 9, parent: 8, blockTime: 1_700_000_000, transactions }
+  const whole = { slot: 9, parent: 8, blockTime: 1_700_000_000, blockId: 2n, transactions }
   for (const expected of [whole, 'absent', 'absent', 'absent', 'not_yet', 'not_yet', 'not_yet']) {
     t.deepEqual(await server.rpc.getBlock(9), expected as never)
   }

@@ -6,6 +6,7 @@ import {
   blockOrMissing,
   readAccounts,
   readBlock,
+  readBlockHead,
   readBlockSignatures,
   readInteger,
   readSignatureInfos,
@@ -48,14 +49,20 @@ export function createRpc(
       const message = `SOLANA_RPC_URL: the server cannot be reached: ${outcome.message}`
       throw new ServiceError('unreachable', message)
     },
-    async getSlot() {
-      return readInteger(await call('getSlot', [{ commitment: 'confirmed' }]), 'getSlot')
+    async getSlot(commitment = 'confirmed') {
+      return readInteger(await call('getSlot', [{ commitment }]), 'getSlot')
     },
-    async getBlocks(from, to) {
-      return readSlots(await call('getBlocks', [from, to, { commitment: 'confirmed' }]))
+    async getBlocks(from, to, commitment = 'confirmed') {
+      return readSlots(await call('getBlocks', [from, to, { commitment }]))
     },
-    getBlock: (slot) =>
-      blockOrMissing(async () => readBlock(await call('getBlock', [slot, BLOCK_OPTIONS]), slot)),
+    getBlock(slot, commitment = 'confirmed') {
+      const config = { ...BLOCK_OPTIONS, commitment }
+      return blockOrMissing(async () => readBlock(await call('getBlock', [slot, config]), slot))
+    },
+    getBlockHead(slot) {
+      const config = { ...BLOCK_OPTIONS, commitment: 'finalized', transactionDetails: 'none' }
+      return blockOrMissing(async () => readBlockHead(await call('getBlock', [slot, config]), slot))
+    },
     getMultipleAccounts: async (addresses) => [...(await getAccountsAt(addresses)).accounts],
     getAccountsAt,
     async getSignaturesForAddress(address, page) {

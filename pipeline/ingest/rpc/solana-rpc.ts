@@ -1,8 +1,9 @@
 import type { Address } from '../../domain/address.ts'
+import type { BlockId } from '../../domain/block-id.ts'
 
 /**
- * The RPC methods for following the chain (rule J10), at commitment `confirmed`. Calls
- * reject with a `ServiceError` `unavailable` once their attempts are used up.
+ * The RPC methods for following the chain (rule J10). Calls reject with a `ServiceError`
+ * `unavailable` once their attempts are used up.
  */
 export interface SolanaRpc {
   /**
@@ -10,17 +11,20 @@ export interface SolanaRpc {
    * s.
    */
   ping(): Promise<void>
-  /** The newest confirmed slot. */
-  getSlot(): Promise<number>
+  /** The newest slot; `confirmed` by default. */
+  getSlot(commitment?: Commitment): Promise<number>
   /**
-   * Confirmed slots `from`..`to` that have a block, ascending. Servers accept 500,000 slots at
-   * most.
+   * Slots `from`..`to` that have a block, ascending; `confirmed` by default. Servers accept 500,000
+   * slots at most.
    */
-  getBlocks(from: number, to: number): Promise<number[]>
+  getBlocks(from: number, to: number, commitment?: Commitment): Promise<number[]>
   /**
-   * `absent`: the chain has no such block, or this server deleted it. `not_yet`: ask again later.
+   * A block, `confirmed` by default. `absent`: the chain has no such block, or this server deleted
+   * it. `not_yet`: ask again later.
    */
-  getBlock(slot: number): Promise<RpcBlock | 'absent' | 'not_yet'>
+  getBlock(slot: number, commitment?: Commitment): Promise<RpcBlock | 'absent' | 'not_yet'>
+  /** Parent and id of a finalized block. */
+  getBlockHead(slot: number): Promise<BlockHead | 'absent' | 'not_yet'>
   /**
    * Accounts in the order of the addresses, 100 at most; null for an account that does not exist.
    */
@@ -28,6 +32,12 @@ export interface SolanaRpc {
   /** Aborts all calls and refuses new ones. */
   close(): void
 }
+
+/** How settled a block is. */
+export type Commitment = 'confirmed' | 'finalized'
+
+/** A block's place on its chain. */
+export type BlockHead = Pick<RpcBlock, 'slot' | 'parent' | 'blockId'>
 
 /** Accounts together with the slot at which they were read. */
 export interface AccountsRpc {
@@ -110,6 +120,8 @@ export interface RpcBlock {
   readonly parent: number
   /** Unix seconds. */
   readonly blockTime: number
+  /** Null if the server answers no hash. */
+  readonly blockId: BlockId | null
   /** Entries of `getBlock` in encoding `json`, in block order. */
   readonly transactions: readonly unknown[]
 }

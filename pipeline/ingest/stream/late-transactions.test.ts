@@ -16,15 +16,18 @@ const late = (
   kind: 'late',
   slot,
   blockTime: 5,
+  blockId: BigInt(slot),
   transaction: key,
   origin,
 })
 
+const sealed = (slot: number) => ({ slot, blockTime: 5, blockId: BigInt(slot) })
+
 test('a transaction is late once; the others are counted by the reason for which they are dropped', (t) => {
   const dropped = { duplicate: 0, passed_over: 0, too_old: 0 }
   const recent = createLateTransactions<string>(2, dropped)
-  recent.remember(11, 5, ['a'])
-  recent.remember(13, 5, [])
+  recent.remember(sealed(11), ['a'])
+  recent.remember(sealed(13), [])
   t.is(recent.find(11, transaction('a')), null)
   t.deepEqual(recent.find(11, transaction('b')), late(11, 'b', 'stream'))
   t.is(recent.find(11, transaction('b')), null)
@@ -35,11 +38,12 @@ test('a transaction is late once; the others are counted by the reason for which
 
 test('a rechecked block gives what its slot lacked, or everything when its slot is unknown', (t) => {
   const recent = createLateTransactions<string>(3, { duplicate: 0, passed_over: 0, too_old: 0 })
-  recent.remember(11, 5, ['a'])
+  recent.remember(sealed(11), ['a'])
   const block = (slot: number) => ({
     slot,
     parent: slot - 1,
     blockTime: 5,
+    blockId: BigInt(slot),
     transactions: [transaction('a'), transaction('b')],
   })
   t.deepEqual(recent.recheck(block(11)), [late(11, 'b', 'stream')])
@@ -50,10 +54,33 @@ test('a rechecked block gives what its slot lacked, or everything when its slot 
 
 test('the lowest slots are forgotten first, in whatever order they came', (t) => {
   const recent = createLateTransactions<string>(2, { duplicate: 0, passed_over: 0, too_old: 0 })
-  recent.remember(11, 5, [])
-  recent.remember(12, 5, [])
-  recent.recheck({ slot: 8, parent: 7, blockTime: 5, transactions: [] })
+  recent.remember(sealed(11), [])
+  recent.remember(sealed(12), [])
+  recent.recheck({ ...sealed(8), parent: 7, transactions: [] })
   t.deepEqual(recent.slots(), [11, 12])
-  recent.remember(13, 5, [])
+  recent.remember(sealed(13), [])
   t.deepEqual(recent.slots(), [12, 13])
+})
+
+test('a rechecked block of another fork than the sealed one gives nothing', (t) => {
+  const recent = createLateTransactions<string>(3, { duplicate: 0, passed_over: 0, too_old: 0 })
+  recent.remember(sealed(11), [])
+  const other = { ...sealed(11), blockId: 12n, parent: 10, transactions: [transaction('a')] }
+  t.deepEqual(recent.recheck(other), [])
+  t.deepEqual(recent.recheck({ ...other, blockId: null }), [late(11, 'a', 'stream')])
+})
+
+test('a withdrawn slot takes no more transactions; its finalized block gives all of its own (rule K9)', (t) => {
+  const dropped = { duplicate: 0, passed_over: 0, too_old: 0 }
+  const recent = createLateTransactions<string>(3, dropped)
+  recent.remember(sealed(10), [])
+  recent.remember(sealed(11), ['a', 'b'])
+  recent.withdraw(11)
+  t.is(recent.find(11, transaction('c')), null)
+  const read = { ...sealed(11), parent: 10, transactions: [transaction('a')] }
+  t.deepEqual(recent.recheck(read), [], 'read before it was withdrawn')
+  const final = { ...sealed(11), parent: 10, transactions: [transaction('b'), transaction('d')] }
+  t.deepEqual(recent.settle(final), [late(11, 'b', 'stream'), late(11, 'd', 'stream')])
+  t.is(recent.find(11, transaction('c')), null)
+  t.deepEqual(dropped, { duplicate: 3, passed_over: 0, too_old: 0 })
 })

@@ -1,3 +1,4 @@
+import type { BlockId } from '../../domain/block-id.ts'
 import type {
   DropCounts,
   FetchedBlock,
@@ -10,7 +11,7 @@ import type {
  */
 export interface LateTransactions<T> {
   /** Remembers a sealed slot with the keys of its transactions. Slots come in ascending order. */
-  remember(slot: number, blockTime: number, keys: Iterable<string>): void
+  remember(block: SealedBlock, keys: Iterable<string>): void
   /** A transaction of a passed slot. Null when it is dropped; the reason is counted. */
   find(slot: number, transaction: PendingTransaction<T>): LateTransaction<T> | null
   /**
@@ -18,14 +19,24 @@ export interface LateTransactions<T> {
    * the slots before the checkpoint, so all of them are returned, with origin `backfill`.
    */
   recheck(block: FetchedBlock<T>): LateTransaction<T>[]
+  /**
+   * Remembers that a slot was withdrawn. Its transactions that come later are dropped, and so are
+   * those of a block that was read before.
+   */
+  withdraw(slot: number): void
+  /** All transactions of a finalized block. Those of its slot that come later are dropped. */
+  settle(block: FetchedBlock<T>): LateTransaction<T>[]
   /** The remembered slots, newest last. */
   slots(): readonly number[]
 }
 
+/** A sealed block. */
+type SealedBlock = Pick<FetchedBlock<unknown>, 'slot' | 'blockTime' | 'blockId'>
+
 /** Remembers at most `limit` slots and counts dropped transactions in `dropped`. */
 export function createLateTransactions<T>(limit: number, dropped: DropCounts): LateTransactions<T> {
   /** Remembered slots in ascending order. */
-  const remembered = new Map<number, { readonly blockTime: number; readonly keys: Set<string> }>()
+  const remembered = new Map<number, Remembered>()
 
   function find(slot: number, transaction: PendingTransaction<T>): LateTransaction<T> | null {
     const sealed = remembered.get(slot)
@@ -34,35 +45,70 @@ export function createLateTransactions<T>(limit: number, dropped: DropCounts): L
       dropped[oldest !== undefined && slot > oldest ? 'passed_over' : 'too_old']++
       return null
     }
-    if (sealed.keys.has(transaction.key)) {
+    if (sealed.isSettled || sealed.keys.has(transaction.key)) {
       dropped.duplicate++
       return null
     }
     sealed.keys.add(transaction.key)
-    const { blockTime } = sealed
-    return { kind: 'late', slot, blockTime, transaction: transaction.item, origin: 'stream' }
+    const { blockTime, blockId } = sealed
+    const { item } = transaction
+    return { kind: 'late', slot, blockTime, blockId, transaction: item, origin: 'stream' }
+  }
+
+  /** Remembers a slot at its place. */
+  function insert(slot: number, sealed: Remembered): void {
+    remembered.set(slot, sealed)
+    const ascending = [...remembered].sort(([a], [b]) => a - b)
+    remembered.clear()
+    for (const [kept, one] of ascending.slice(-limit)) remembered.set(kept, one)
   }
 
   return {
-    remember(slot, blockTime, keys) {
-      remembered.set(slot, { blockTime, keys: new Set(keys) })
+    remember({ slot, blockTime, blockId }, keys) {
+      remembered.set(slot, { blockTime, blockId, keys: new Set(keys), isSettled: false })
       if (remembered.size > limit) remembered.delete(remembered.keys().next().value ?? slot)
     },
     find,
-    recheck({ slot, blockTime, transactions }) {
-      if (remembered.has(slot)) return transactions.flatMap((found) => find(slot, found) ?? [])
-      remembered.set(slot, { blockTime, keys: new Set(transactions.map(({ key }) => key)) })
-      const ascending = [...remembered].sort(([a], [b]) => a - b)
-      remembered.clear()
-      for (const [kept, sealed] of ascending.slice(-limit)) remembered.set(kept, sealed)
+    recheck({ slot, blockTime, blockId, transactions }) {
+      const known = remembered.get(slot)
+      // The server of the stream and that of RPC may be on different forks.
+      if (known && isOther(known.blockId, blockId)) return []
+      if (known) return transactions.flatMap((found) => find(slot, found) ?? [])
+      const keys = new Set(transactions.map(({ key }) => key))
+      insert(slot, { blockTime, blockId, keys, isSettled: false })
       return transactions.map(({ item }) => ({
         kind: 'late',
         slot,
         blockTime,
+        blockId,
         transaction: item,
         origin: 'backfill',
       }))
     },
+    withdraw: (slot) =>
+      insert(slot, { blockTime: 0, blockId: null, keys: new Set(), isSettled: true }),
+    settle({ slot, blockTime, blockId, transactions }) {
+      insert(slot, { blockTime, blockId, keys: new Set(), isSettled: true })
+      return transactions.map(({ item }) => ({
+        kind: 'late',
+        slot,
+        blockTime,
+        blockId,
+        transaction: item,
+        origin: 'stream',
+      }))
+    },
     slots: () => [...remembered.keys()],
   }
+}
+
+interface Remembered extends Pick<SealedBlock, 'blockTime' | 'blockId'> {
+  readonly keys: Set<string>
+  /** Whether all its transactions are known for good. */
+  readonly isSettled: boolean
+}
+
+/** Whether two blocks of a slot differ; false while one is not known. */
+function isOther(a: BlockId | null, b: BlockId | null): boolean {
+  return a !== null && b !== null && a !== b
 }

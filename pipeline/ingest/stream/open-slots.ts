@@ -1,9 +1,14 @@
+import type { BlockId } from '../../domain/block-id.ts'
 import type { AccountUpdateEvent, FetchedBlock, PendingTransaction } from './sealer-events.ts'
 
 /** State of one slot before it is sealed. */
 export interface OpenSlot<T, A> {
   /** From the block meta, which follows the last transaction of the slot. */
-  meta: { readonly parent: number; readonly blockTime: number } | null
+  meta: {
+    readonly parent: number
+    readonly blockTime: number
+    readonly blockId: BlockId | null
+  } | null
   /**
    * When the `confirmed` status came, in monotonic milliseconds; minus infinity for a fetched
    * block.
@@ -66,11 +71,11 @@ export class OpenSlots<T, A> {
   }
 
   /** Sets the block meta. The first one stays; a partial slot takes none. */
-  addMeta(slot: number, parent: number, blockTime: number): void {
+  addMeta(slot: number, meta: NonNullable<OpenSlot<T, A>['meta']>): void {
     const state = this.#slotAt(slot)
     if (state.partial || state.meta !== null) return
-    state.meta = { parent, blockTime }
-    state.parentAbsent = this.#refused.has(parent)
+    state.meta = meta
+    state.parentAbsent = this.#refused.has(meta.parent)
   }
 
   /** Marks the slot as confirmed. The first time stays. */
@@ -90,7 +95,8 @@ export class OpenSlots<T, A> {
       if (!this.add(block.slot, transaction)) duplicates++
     }
     const state = this.#slotAt(block.slot)
-    state.meta = { parent: block.parent, blockTime: block.blockTime }
+    const { parent, blockTime, blockId } = block
+    state.meta = { parent, blockTime, blockId }
     // Expires the wait, so that the missing parent is fetched immediately.
     state.confirmedAt = Number.NEGATIVE_INFINITY
     state.fetched = true

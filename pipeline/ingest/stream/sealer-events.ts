@@ -1,3 +1,5 @@
+import type { BlockId } from '../../domain/block-id.ts'
+
 /**
  * Inputs and outputs of the slot sealer (rule K2). `T` is a transaction and `A` an account update.
  * Both are opaque to the sealer: they stay encoded until their slot is sealed.
@@ -25,6 +27,8 @@ export interface FetchedBlock<T> {
   readonly parent: number
   /** Unix seconds of the block. */
   readonly blockTime: number
+  /** Null if its hash is not known. */
+  readonly blockId: BlockId | null
   readonly transactions: readonly PendingTransaction<T>[]
 }
 
@@ -53,6 +57,7 @@ export type SealerEvent<T, A> =
       readonly slot: number
       readonly parent: number
       readonly blockTime: number
+      readonly blockId: BlockId | null
     }
   | { readonly kind: 'confirmed'; readonly slot: number }
   | { readonly kind: 'dead'; readonly slot: number }
@@ -64,6 +69,10 @@ export type SealerEvent<T, A> =
   | { readonly kind: 'refused'; readonly slot: number }
   /** A block at or below the head, read again to find transactions that a closed stream missed. */
   | ({ readonly kind: 'recheck' } & FetchedBlock<T>)
+  /** The finalized chain does not have this sealed block (rule K9). */
+  | { readonly kind: 'withdraw'; readonly slot: number; readonly blockId: BlockId | null }
+  /** A whole finalized block at or below the head that was not sealed. */
+  | ({ readonly kind: 'final' } & FetchedBlock<T>)
   /**
    * A new stream replaces the previous one. `replayed`: the new stream starts right after the head
    * and repeats every open slot in full. Otherwise the new stream may start in the middle of a
@@ -83,6 +92,7 @@ export interface SealedSlot<T, A> {
   readonly slot: number
   readonly parent: number
   readonly blockTime: number
+  readonly blockId: BlockId | null
   /** By index in the block; variants of one transaction in order of arrival. */
   readonly transactions: readonly T[]
   /** The last update of the watched account in this slot, if any. */
@@ -97,6 +107,7 @@ export interface LateTransaction<T> {
   readonly kind: 'late'
   readonly slot: number
   readonly blockTime: number
+  readonly blockId: BlockId | null
   readonly transaction: T
   readonly origin: 'stream' | 'backfill'
 }
@@ -105,6 +116,8 @@ export interface LateTransaction<T> {
 export type SealerOutput<T, A> =
   | SealedSlot<T, A>
   | LateTransaction<T>
+  /** Everything emitted of this slot before is void. */
+  | { readonly kind: 'withdrawn'; readonly slot: number; readonly blockId: BlockId | null }
   /** Asks for a block over RPC, answered by a `block` or `absent` event. Emitted once per slot. */
   | { readonly kind: 'fetch'; readonly slot: number }
   /** Slots `fromSlot`..`toSlot` were never seen. All later outputs lie after them. */

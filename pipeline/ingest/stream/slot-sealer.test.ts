@@ -27,6 +27,7 @@ const meta = (slot: number, parent: number): Event => ({
   slot,
   parent,
   blockTime: timeOf(slot),
+  blockId: BigInt(slot),
 })
 const confirmed = (slot: number): Event => ({ kind: 'confirmed', slot })
 const timeOf = (slot: number) => 1_700_000_000 + Math.floor((slot * 2) / 5)
@@ -34,6 +35,7 @@ const block = (slot: number, parent: number, count = 0): FetchedBlock<string> =>
   slot,
   parent,
   blockTime: timeOf(slot),
+  blockId: BigInt(slot),
   transactions: Array.from({ length: count }, (_, index) => pending(slot, index)),
 })
 const sealed = (
@@ -46,8 +48,17 @@ const sealed = (
   slot,
   parent,
   blockTime: timeOf(slot),
+  blockId: BigInt(slot),
   transactions: Array.from({ length: count }, (_, index) => `${slot}/${index}`),
   account,
+})
+const late = (slot: number, transaction: string, origin: 'stream' | 'backfill'): Output => ({
+  kind: 'late',
+  slot,
+  blockTime: timeOf(slot),
+  blockId: BigInt(slot),
+  transaction,
+  origin,
 })
 const feed = (sealer: SlotSealer<string, string>, events: readonly Event[], nowMs = 0) =>
   events.flatMap((event) => sealer.apply(event, nowMs))
@@ -101,7 +112,7 @@ test('a transaction of a sealed slot is emitted as late, once', (t) => {
   const sealer = new SlotSealer<string, string>({ head: 10 })
   feed(sealer, [tx(11, 0), meta(11, 10), confirmed(11)])
   t.deepEqual(feed(sealer, [tx(11, 0), tx(11, 1), tx(11, 1), tx(9, 0)]), [
-    { kind: 'late', slot: 11, blockTime: timeOf(11), transaction: '11/1', origin: 'stream' },
+    late(11, '11/1', 'stream'),
   ])
   t.deepEqual(sealer.dropped, { duplicate: 2, passed_over: 0, too_old: 1 })
 })
@@ -249,24 +260,14 @@ test('after a gap that is too long to fetch, a gap is emitted and live slots fol
 test('rechecked blocks give unknown transactions as late, and as backfill after a restart', (t) => {
   const ran = new SlotSealer<string, string>({ head: 10 })
   feed(ran, [tx(11, 0), meta(11, 10), confirmed(11)])
-  t.deepEqual(feed(ran, [{ kind: 'recheck', ...block(11, 10, 2) }]), [
-    { kind: 'late', slot: 11, blockTime: timeOf(11), transaction: '11/1', origin: 'stream' },
-  ])
+  t.deepEqual(feed(ran, [{ kind: 'recheck', ...block(11, 10, 2) }]), [late(11, '11/1', 'stream')])
   const restarted = new SlotSealer<string, string>({ head: 11 })
-  const backfill = (index: number): Output => ({
-    kind: 'late',
-    slot: 11,
-    blockTime: timeOf(11),
-    transaction: `11/${index}`,
-    origin: 'backfill',
-  })
+  const backfill = (index: number): Output => late(11, `11/${index}`, 'backfill')
   t.deepEqual(feed(restarted, [{ kind: 'recheck', ...block(11, 10, 2) }]), [
     backfill(0),
     backfill(1),
   ])
-  t.deepEqual(feed(restarted, [tx(11, 1), tx(11, 2)]), [
-    { kind: 'late', slot: 11, blockTime: timeOf(11), transaction: '11/2', origin: 'stream' },
-  ])
+  t.deepEqual(feed(restarted, [tx(11, 1), tx(11, 2)]), [late(11, '11/2', 'stream')])
   t.deepEqual(feed(restarted, [{ kind: 'recheck', ...block(12, 11, 1) }]), [], 'not sealed yet')
 
   const blocks = [8, 9, 11].map((slot): Event => ({ kind: 'recheck', ...block(slot, slot - 1, 1) }))

@@ -82,7 +82,7 @@ export class SlotSealer<T, A> {
         return []
       case 'meta':
         if (this.#isPassed(event.slot)) return []
-        this.#open.addMeta(event.slot, event.parent, event.blockTime)
+        this.#open.addMeta(event.slot, event)
         break
       case 'confirmed':
         if (this.#isPassed(event.slot)) return []
@@ -104,6 +104,13 @@ export class SlotSealer<T, A> {
         break
       case 'recheck':
         return this.#isPassed(event.slot) ? this.#late.recheck(event) : []
+      case 'withdraw': {
+        const { slot, blockId } = event
+        this.#late.withdraw(slot)
+        return [{ kind: 'withdrawn', slot, blockId }]
+      }
+      case 'final':
+        return this.#late.settle(event)
       case 'cut':
         this.#startStream(event.replayed)
         break
@@ -188,7 +195,7 @@ export class SlotSealer<T, A> {
   #seal(slot: number, outputs: SealerOutput<T, A>[]): void {
     const state = this.#open.all.get(slot)
     if (!state?.meta) throw new Error('only a slot with its meta is sealed')
-    const { parent, blockTime } = state.meta
+    const { parent, blockTime, blockId } = state.meta
     if (state.parentAbsent && this.#head !== null) this.#gapFrom ??= this.#head + 1
     if (this.#gapFrom !== null) {
       outputs.push({ kind: 'gap', fromSlot: this.#gapFrom, toSlot: parent })
@@ -200,6 +207,7 @@ export class SlotSealer<T, A> {
       slot,
       parent,
       blockTime,
+      blockId,
       transactions: sorted.map(({ item }) => item),
       account: state.account?.account ?? null,
     })
@@ -208,6 +216,6 @@ export class SlotSealer<T, A> {
     this.#head = slot
     this.#fetchAtOnce = false
     const keys = sorted.map(({ key }) => key)
-    this.#late.remember(slot, blockTime, keys)
+    this.#late.remember({ slot, blockTime, blockId }, keys)
   }
 }

@@ -1,4 +1,5 @@
 import test from 'ava'
+import bs58 from 'bs58'
 import type { UpdateEnvelope } from '../wire/update-envelope.ts'
 import { streamEvent } from './stream-event.ts'
 
@@ -15,9 +16,12 @@ test('a transaction stays encoded, with its key, index and size', (t) => {
 
 test('a block meta without a time, or with a parent that is not below it, is ignored', (t) => {
   const meta = { kind: 'meta', slot: 11, parent: 10, blockTime: 5 } as const
-  t.deepEqual(eventOf(meta), meta)
-  t.is(eventOf({ ...meta, blockTime: null }), null)
-  t.is(eventOf({ ...meta, parent: 11 }), null)
+  const blockhash = bs58.encode(Buffer.alloc(32, 1))
+  const read = { ...meta, blockId: 0x0101010101010101n }
+  t.deepEqual(eventOf({ ...meta, blockhash }), read)
+  t.deepEqual(eventOf({ ...meta, blockhash: '' }), { ...read, blockId: null })
+  t.is(eventOf({ ...meta, blockhash, blockTime: null }), null)
+  t.is(eventOf({ ...meta, blockhash, parent: 11 }), null)
 })
 
 test('of statuses and other updates only confirmed and dead slots matter', (t) => {

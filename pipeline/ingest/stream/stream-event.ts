@@ -1,3 +1,4 @@
+import { blockIdOf } from '../../domain/block-id.ts'
 import type { RawTransaction } from '../wire/raw-transaction.ts'
 import type { UpdateEnvelope } from '../wire/update-envelope.ts'
 import type { SealerEvent } from './sealer-events.ts'
@@ -20,7 +21,7 @@ export function streamEvent(
     case 'meta': {
       const { slot, parent, blockTime } = envelope
       if (blockTime === null || parent >= slot) return null
-      return { kind: 'meta', slot, parent, blockTime }
+      return { kind: 'meta', slot, parent, blockTime, blockId: blockIdOf(envelope.blockhash) }
     }
     case 'slot':
       return envelope.status === 'other' ? null : { kind: envelope.status, slot: envelope.slot }

@@ -62,6 +62,22 @@ export function accountsRequest(
   }
 }
 
+/** The request for every block meta at `finalized` (rule K9). Statuses of slots have no hash. */
+export function finalizedRequest(fromSlot: number | null): SubscribeRequest {
+  return {
+    blocksMeta: { metas: {} },
+    transactions: {},
+    accounts: {},
+    slots: {},
+    transactionsStatus: {},
+    blocks: {},
+    entry: {},
+    accountsDataSlice: [],
+    commitment: FINALIZED,
+    ...(fromSlot === null ? {} : { fromSlot: String(fromSlot) }),
+  }
+}
+
 /**
  * Splits addresses into filters of `perFilter`. Without addresses there is no filter, because an
  * empty one matches everything.
@@ -112,5 +128,7 @@ const EVERY_SLOT: SubscribeRequest['slots'] = { slots: { filterByCommitment: tru
 
 /** `CommitmentLevel.CONFIRMED`. A number, so that this file imports no client. */
 const CONFIRMED = 1
+/** `CommitmentLevel.FINALIZED`. */
+const FINALIZED = 2
 /** `TokenAccountExpansionControlFlag.BALANCE_CHANGED`. */
 const BALANCE_CHANGED = 1

@@ -41,11 +41,12 @@ test('the envelope of each kind of update is read from its bytes', (t) => {
         slot: 9007199254740991,
         parent: 9007199254740990,
         blockTime: 1700000000,
+        blockhash: 'x',
       },
     ],
     [
       { blockMeta: { slot: '5', parentSlot: '4' } },
-      { kind: 'meta', slot: 5, parent: 4, blockTime: null },
+      { kind: 'meta', slot: 5, parent: 4, blockTime: null, blockhash: '' },
     ],
     [{ slot: { slot: '5', status: 1 } }, { kind: 'slot', slot: 5, status: 'confirmed' }],
     [{ slot: { slot: '5', status: 2 } }, { kind: 'slot', slot: 5, status: 'confirmed' }],
@@ -128,6 +129,7 @@ recorded('recorded updates of 50 slots read as the package decodes them', (t) =>
         slot: Number(update.blockMeta.slot),
         parent: Number(update.blockMeta.parentSlot),
         blockTime: Number(update.blockMeta.blockTime?.timestamp),
+        blockhash: update.blockMeta.blockhash,
       })
     } else if (update.slot !== undefined) {
       const status =

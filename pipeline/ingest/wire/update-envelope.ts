@@ -28,6 +28,8 @@ export type UpdateEnvelope =
       readonly parent: number
       /** Unix seconds; null when the node does not know it. */
       readonly blockTime: number | null
+      /** Base58. */
+      readonly blockhash: string
     }
   | { readonly kind: 'slot'; readonly slot: number; readonly status: SlotStatus }
   | { readonly kind: 'ping' | 'pong' | 'other' }
@@ -73,17 +75,19 @@ function readInfo(reader: ProtoReader, end: number): { key: string; index: numbe
   return key.length === 64 ? { key, index } : null
 }
 
-/** SubscribeUpdateBlockMeta: 1 slot, 4 block time, 6 parent slot. */
+/** SubscribeUpdateBlockMeta: 1 slot, 2 block hash, 4 block time, 6 parent slot. */
 function readMeta(reader: ProtoReader, end: number): UpdateEnvelope {
   let slot = 0
   let parent = 0
   let blockTime: number | null = null
+  let blockhash = ''
   while (reader.next(end)) {
     if (reader.field === 1) slot = reader.value
+    else if (reader.field === 2) blockhash = reader.text()
     else if (reader.field === 6) parent = reader.value
     else if (reader.field === 4) blockTime = reader.within(readTime)
   }
-  return { kind: 'meta', slot, parent, blockTime }
+  return { kind: 'meta', slot, parent, blockTime, blockhash }
 }
 
 /** UnixTimestamp: 1 seconds. */

@@ -91,10 +91,60 @@ function keysQuery(table: DecodedTable, pairs: readonly string[]): string {
   const key = KEYS[table].join(', ')
   const eventIndex = KEYS[table].includes('event_index') ? 'event_index' : '0'
   const account = KEYS[table].includes('account') ? 'account' : "''"
-  const isDeleted = table === 'sol_balances' || table === 'token_links' ? '0' : 'is_deleted'
-  return `SELECT '${table}' AS table, slot, tx_index, wallet, ${account} AS account, toUInt32(${eventIndex}) AS event_index, decoder_version, toUInt8(${isDeleted}) AS is_deleted
+  return `SELECT '${table}' AS table, slot, tx_index, wallet, ${account} AS account, toUInt32(${eventIndex}) AS event_index, decoder_version, is_deleted
     FROM ${table} WHERE (wallet, slot) IN (${pairs.join(', ')})
     ORDER BY ${key}, version DESC LIMIT 1 BY ${key} LIMIT 1000000`
+}
+
+/** Returns the wallets with rows in a slot, ascending. */
+export async function findWalletsInSlot(store: Store, slot: number): Promise<number[]> {
+  const found = new Set<number>()
+  for (const [table, columns] of Object.entries(KEYS)) {
+    const rows = await store.query<{ wallet: number }>(
+      `SELECT DISTINCT wallet FROM (${newestOfSlot('wallet, is_deleted', table, columns)})
+       WHERE is_deleted = 0 LIMIT 10000000`,
+      { slot },
+    )
+    for (const { wallet } of rows) found.add(wallet)
+  }
+  return [...found].sort((a, b) => a - b)
+}
+
+/** Returns the slots after `slot` that have rows, ascending; 100,000 at most. */
+export async function findSlotsAfter(store: Store, slot: number): Promise<number[]> {
+  const tables = Object.keys(KEYS).map((table) => `SELECT slot FROM ${table} WHERE slot > ${slot}`)
+  const rows = await store.query<{ slot: string }>(
+    `SELECT DISTINCT slot FROM (${tables.join(' UNION ALL ')}) ORDER BY slot LIMIT 100000`,
+  )
+  return rows.map((row) => Number(row.slot))
+}
+
+// A column that REPLACE changes has its new value in WHERE too, so rows are selected first.
+
+/** Deletes the rows of these wallets in a slot by tombstones. Rows already deleted stay. */
+export async function voidRows(
+  store: Store,
+  table: DecodedTable,
+  slot: number,
+  wallets: readonly number[],
+): Promise<void> {
+  if (wallets.length === 0) return
+  await store.command(
+    `INSERT INTO ${table}
+     SELECT * REPLACE (toUInt8(1) AS is_deleted, version + 1 AS version, now64(3) AS inserted_at)
+     FROM (
+       SELECT * FROM (${newestOfSlot('*', table, KEYS[table])})
+       WHERE is_deleted = 0 AND wallet IN (${wallets.join(', ')})
+     )`,
+    { slot },
+  )
+}
+
+/** The newest row of each key in slot `{slot:UInt64}`. */
+function newestOfSlot(select: string, table: string, columns: readonly string[]): string {
+  const key = columns.join(', ')
+  return `SELECT ${select} FROM ${table} WHERE slot = {slot:UInt64}
+       ORDER BY ${key}, version DESC LIMIT 1 BY ${key}`
 }
 
 /** A program that no decoder knows, with its swaps and undecoded transactions. */

@@ -43,11 +43,31 @@ export function readLate(
   const had = offsets.map(([partition, at]) => `(partition = ${partition} AND offset <= ${at})`)
   return readRows(
     store,
-    `SELECT DISTINCT ${COLUMNS} FROM late_swaps
-     WHERE (epoch, passed_slot) >= (${epoch}, ${passedSlot}) ${to === null ? '' : `AND (epoch, passed_slot) < (${to.epoch}, ${to.passedSlot})`}
+    `SELECT ${COLUMNS} FROM late_swaps FINAL
+     WHERE slot > 0 AND (epoch, passed_slot) >= (${epoch}, ${passedSlot}) ${to === null ? '' : `AND (epoch, passed_slot) < (${to.epoch}, ${to.passedSlot})`}
        ${had.length === 0 ? '' : `AND NOT (epoch = ${epoch} AND passed_slot = ${passedSlot} AND (${had.join(' OR ')}))`}
      ORDER BY ${PLACE} LIMIT {limit:UInt32}`,
     { limit },
+  )
+}
+
+/**
+ * Removes the late swaps of a withdrawn slot from the order: those before the place of the
+ * withdrawal on its partition. A place without a swap has slot 0.
+ */
+export async function voidLateSwaps(
+  store: Store,
+  { slot, epoch, passedSlot, partition, offset }: LateRow['mark'] & { readonly slot: number },
+): Promise<void> {
+  await store.command(
+    `INSERT INTO late_swaps
+     SELECT * REPLACE (0 AS slot, 0 AS tx_index, 0 AS wallet, 0 AS event_index, now64(3) AS inserted_at)
+     FROM (
+       SELECT * FROM late_swaps FINAL
+       WHERE slot = {slot:UInt64} AND partition = {partition:UInt16}
+         AND (epoch, passed_slot, offset) < (${epoch}, ${passedSlot}, ${offset})
+     )`,
+    { slot, partition },
   )
 }
 
@@ -58,8 +78,8 @@ export async function readNewestLate(
 ): Promise<LateRow | null> {
   const [row = null] = await readRows(
     store,
-    `SELECT ${COLUMNS} FROM late_swaps
-     WHERE (epoch, passed_slot) < (${epoch}, ${passedSlot}) ORDER BY epoch DESC, passed_slot DESC, partition DESC, offset DESC LIMIT 1`,
+    `SELECT ${COLUMNS} FROM late_swaps FINAL
+     WHERE slot > 0 AND (epoch, passed_slot) < (${epoch}, ${passedSlot}) ORDER BY epoch DESC, passed_slot DESC, partition DESC, offset DESC LIMIT 1`,
   )
   return row
 }
@@ -68,7 +88,7 @@ export async function readNewestLate(
 export function readPlaces(store: Store, keys: readonly EventKey[]): Promise<LateRow[]> {
   return readRows(
     store,
-    `SELECT DISTINCT ${COLUMNS} FROM late_swaps WHERE (${EVENT_KEY}) IN (${keys.map(keyTuple).join(', ')}) LIMIT 100000`,
+    `SELECT ${COLUMNS} FROM late_swaps FINAL WHERE (${EVENT_KEY}) IN (${keys.map(keyTuple).join(', ')}) LIMIT 100000`,
   )
 }
 

@@ -1,6 +1,7 @@
 import { batches } from '../../runtime/batches.ts'
 import type { Store } from '../store.ts'
 import { SNAPSHOT_ENTRIES, SNAPSHOT_SLOTS, SNAPSHOT_TX_INDEX } from './balance-snapshots.ts'
+import { WITHDRAWN_SLOTS } from './withdrawn-slots.ts'
 
 /** An account of a tracked wallet: the address of a token account, or '' for the wallet's SOL. */
 export interface ChainKey {
@@ -42,19 +43,25 @@ export function comparePlaces(a: LinkPlace, b: LinkPlace): number {
   return Math.sign(a.slot - b.slot || a.txIndex - b.txIndex)
 }
 
-/** The columns that all links have, of SOL and of tokens. */
-const SOL_LINKS = `SELECT wallet, '' AS account, slot, tx_index, block_time, '' AS mint, lamports_before AS before, lamports AS after FROM sol_balances FINAL`
-const TOKEN_LINKS = `SELECT wallet, account, slot, tx_index, block_time, mint, toNullable(amount_before) AS before, amount_after AS after FROM token_links FINAL`
+/**
+ * The columns that all links have, of SOL and of tokens. FINAL alone leaves out deleted rows of
+ * `token_links`, not of `sol_balances`.
+ */
+const SOL_LINKS = `SELECT wallet, '' AS account, slot, tx_index, block_time, '' AS mint, lamports_before AS before, lamports AS after FROM sol_balances FINAL WHERE is_deleted = 0`
+const TOKEN_LINKS = `SELECT wallet, account, slot, tx_index, block_time, mint, toNullable(amount_before) AS before, amount_after AS after FROM token_links FINAL WHERE is_deleted = 0`
+
+/** Links of withdrawn slots may be void. Whoever needs no single link leaves all of them out. */
+const IS_STANDING = `slot NOT IN (${WITHDRAWN_SLOTS})`
 
 /** Subquery: the slot of the newest link of each wallet's SOL. */
-export const NEWEST_SOL_LINKS =
-  'SELECT wallet, max(slot) AS newest_slot FROM sol_balances GROUP BY wallet'
+export const NEWEST_SOL_LINKS = `SELECT wallet, max(slot) AS newest_slot FROM sol_balances WHERE ${IS_STANDING} GROUP BY wallet`
 
 const ACCOUNTS_PER_QUERY = 50
 
 /**
  * Returns what each account held before a place, as far as it is known: after its previous link, or
- * in a later snapshot. The keys of the answer are `chainText`s.
+ * in a later snapshot. Links of withdrawn slots are left out. The keys of the answer are
+ * `chainText`s.
  */
 export async function readEndsBefore(
   store: Store,
@@ -63,7 +70,7 @@ export async function readEndsBefore(
   const found = new Map<string, LinkPlace & { readonly after: bigint }>()
   for (const some of batches(wanted, ACCOUNTS_PER_QUERY)) {
     const parts = some.map(({ wallet, account, slot, txIndex }) => {
-      const isBefore = `slot <= ${slot} AND (slot, tx_index) < (${slot}, ${txIndex})`
+      const isBefore = `slot <= ${slot} AND (slot, tx_index) < (${slot}, ${txIndex}) AND ${IS_STANDING}`
       return account === ''
         ? `(SELECT wallet, '' AS account, slot, tx_index, lamports AS after FROM sol_balances WHERE wallet = ${wallet} AND ${isBefore} ORDER BY slot DESC, tx_index DESC, version DESC LIMIT 1)`
         : `(SELECT wallet, account, slot, tx_index, amount_after AS after FROM token_links WHERE wallet = ${wallet} AND account = '${account}' AND ${isBefore} ORDER BY slot DESC, tx_index DESC, version DESC LIMIT 1)`
@@ -109,8 +116,8 @@ export async function readNeighbours(
       : ['token_links', 'wallet = {wallet:UInt32} AND account = {account:String}']
   const params = { wallet, account, from: fromSlot, to: toSlot }
   const [row] = await store.query<{ below: string; above: string }>(
-    `SELECT (SELECT max(slot) FROM ${table} WHERE ${key} AND slot < {from:UInt64}) AS below,
-       (SELECT min(slot) FROM ${table} WHERE ${key} AND slot > {to:UInt64}) AS above`,
+    `SELECT (SELECT max(slot) FROM ${table} WHERE ${key} AND ${IS_STANDING} AND slot < {from:UInt64}) AS below,
+       (SELECT min(slot) FROM ${table} WHERE ${key} AND ${IS_STANDING} AND slot > {to:UInt64}) AS above`,
     params,
   )
   return {
@@ -134,11 +141,11 @@ export async function readSeams(
   const ofAccount = stretch === null ? '' : 'AND account = {account:String}'
   const parts = [
     stretch === null || stretch.account === ''
-      ? `${SOL_LINKS} WHERE wallet = {wallet:UInt32} ${within}`
+      ? `${SOL_LINKS} AND wallet = {wallet:UInt32} ${within}`
       : [],
     stretch?.account === ''
       ? []
-      : `${TOKEN_LINKS} WHERE wallet = {wallet:UInt32} ${ofAccount} ${within}`,
+      : `${TOKEN_LINKS} AND wallet = {wallet:UInt32} ${ofAccount} ${within}`,
     SNAPSHOT_ENTRIES(`wallet = {wallet:UInt32} ${ofAccount} ${within}`),
     stretch?.account === '' ? [] : emptyAccounts(`wallet = {wallet:UInt32} ${ofAccount}`, within),
   ].flat()
@@ -201,8 +208,8 @@ export async function readLastBalances(
 ): Promise<LastBalance[]> {
   const until = 'wallet = {wallet:UInt32} AND slot <= {slot:UInt64}'
   const parts = [
-    `${SOL_LINKS} WHERE ${until}`,
-    `${TOKEN_LINKS} WHERE ${until}`,
+    `${SOL_LINKS} AND ${until}`,
+    `${TOKEN_LINKS} AND ${until}`,
     SNAPSHOT_ENTRIES(until),
   ]
   const rows = await store.query<Record<'account' | 'of_mint' | 'amount' | 'newest', string>>(
@@ -237,7 +244,7 @@ export async function readLinksBeyond(
 ): Promise<StoredLink[]> {
   const rows = await store.query<LinkRow>(
     `SELECT wallet, account, slot, tx_index, mint, before, after FROM (
-       ${SOL_LINKS} WHERE slot > {slot:UInt64} UNION ALL ${TOKEN_LINKS} WHERE slot > {slot:UInt64}
+       ${SOL_LINKS} AND slot > {slot:UInt64} UNION ALL ${TOKEN_LINKS} AND slot > {slot:UInt64}
      ) ORDER BY slot, tx_index, wallet, account LIMIT {limit:UInt32}`,
     { slot, limit },
   )

@@ -21,7 +21,8 @@ interface MarkerRow {
 /**
  * Returns the storage marker: the newest slot that is stored completely, which is the lowest slot
  * of worker `fold` over all partitions (rules J4, K3). Null until every partition has one. No read
- * shows data beyond it, and a single-process ingest restarts from it.
+ * shows data beyond it, and a single-process ingest restarts from it. Its block is not known:
+ * table `sealed_slots` has it.
  */
 export async function readStorageMarker(store: Store): Promise<SlotMarker | null> {
   const [row] = await store.query<MarkerRow>(
@@ -45,6 +46,8 @@ function markerOf(row: MarkerRow): SlotMarker {
       sol_price_time === null || sol_price_usd_e9 === null
         ? null
         : { time: sol_price_time, usdE9: BigInt(sol_price_usd_e9) },
+    blockId: null,
+    finalized: null,
   }
 }
 

@@ -1,8 +1,9 @@
 import { insertRows } from '../insert-rows.ts'
 import type { Store } from '../store.ts'
+import { HAS_WITHDRAWN } from './withdrawn-slots.ts'
 
-/** Subquery: 1 once a redecode has changed stored events, else 0. */
-export const WAS_REDECODED = 'SELECT count() > 0 FROM redecoded_wallets'
+/** Subquery: 1 once a redecode or a withdrawal (rule K9) has changed stored events, else 0. */
+export const WAS_REDECODED = `SELECT (SELECT count() > 0 FROM redecoded_wallets) OR (${HAS_WITHDRAWN})`
 
 /**
  * Marks wallets as folded or to be folded. `at`: unix milliseconds. The latest mark of a wallet

@@ -15,7 +15,10 @@ type PriceRow = { readonly time: number; readonly usd_e9: string }
 
 const priceOf = ({ time, usd_e9 }: PriceRow): SolPrice => ({ time, usdE9: BigInt(usd_e9) })
 
-/** Stores prices. A price replaces the stored one of the same second and source. */
+/**
+ * Stores prices. A price replaces the stored one of the same second and source. A price of 0
+ * removes it.
+ */
 export function insertSolPrices(
   store: Store,
   source: 'pool' | 'file',
@@ -52,7 +55,7 @@ export async function storeSolPriceFile(store: Store, prices: readonly SolPrice[
  */
 export async function readPoolPrices(store: Store, limit: number): Promise<SolPrice[]> {
   const rows = await store.query<PriceRow>(
-    `SELECT time, usd_e9 FROM sol_prices FINAL WHERE source = 'pool' ORDER BY time DESC LIMIT {limit:UInt32}`,
+    `SELECT time, usd_e9 FROM sol_prices FINAL WHERE source = 'pool' AND usd_e9 > 0 ORDER BY time DESC LIMIT {limit:UInt32}`,
     { limit },
   )
   return rows.map(priceOf).reverse()
@@ -64,6 +67,15 @@ export async function newestPoolPriceTime(store: Store): Promise<number> {
     "SELECT time FROM sol_prices WHERE source = 'pool' ORDER BY time DESC LIMIT 1",
   )
   return newest?.time ?? 0
+}
+
+/** Returns the time of the first price after a second, whatever its source; null for none. */
+export async function nextPriceTime(store: Store, after: number): Promise<number | null> {
+  const [next] = await store.query<{ time: number }>(
+    'SELECT time FROM sol_prices FINAL WHERE time > {after:UInt32} AND usd_e9 > 0 ORDER BY time LIMIT 1',
+    { after },
+  )
+  return next?.time ?? null
 }
 
 /**
@@ -78,7 +90,7 @@ export async function readPricesByInterval(
 ): Promise<SolPrice[]> {
   const rows = await store.query<{ newest: number; price: string }>(
     `SELECT max(time) AS newest, argMax(usd_e9, (time, source)) AS price FROM sol_prices FINAL
-     WHERE time > {after:UInt32} AND time <= {through:UInt32}
+     WHERE time > {after:UInt32} AND time <= {through:UInt32} AND usd_e9 > 0
      GROUP BY intDiv(time + ${seconds - 1}, ${seconds}) ORDER BY newest LIMIT ${MOST_ROWS}`,
     { after: Math.max(0, after), through },
   )
@@ -131,7 +143,7 @@ const PRICES_AT = `
   FROM (SELECT arrayJoin({times:Array(UInt32)}) AS at, 1 AS one) AS asked
   ASOF JOIN (
     SELECT time, 1 AS one, argMax(usd_e9, source) AS price
-    FROM sol_prices FINAL WHERE time BETWEEN {from:UInt32} AND {to:UInt32}
+    FROM sol_prices FINAL WHERE time BETWEEN {from:UInt32} AND {to:UInt32} AND usd_e9 > 0
     GROUP BY time
   ) AS known ON asked.one = known.one AND asked.at >= known.time`
 

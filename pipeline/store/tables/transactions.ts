@@ -1,6 +1,7 @@
 import { type Address, addressBytes } from '../../domain/address.ts'
 import { batches } from '../../runtime/batches.ts'
 import type { Row, Store } from '../store.ts'
+import { WITHDRAWN_SLOTS } from './withdrawn-slots.ts'
 
 /** Position of a transaction on the chain: `txIndex` is its index in the block. */
 export interface TransactionPlace {
@@ -19,6 +20,56 @@ export async function findStoredTransactions(store: Store, places: readonly Tran
     for (const { slot, tx_index } of rows) found.push({ slot: Number(slot), txIndex: tx_index })
   }
   return found
+}
+
+/** The newest row of a transaction's place, which may be a tombstone. */
+export interface PlacedTransaction extends TransactionPlace {
+  readonly signature: string
+  readonly version: bigint
+  readonly isDeleted: boolean
+}
+
+/** Returns the newest rows of slots. */
+export async function readPlacedTransactions(store: Store, slots: readonly number[]) {
+  const rows = await store.query<
+    Record<'slot' | 'signature' | 'version', string> & Record<'tx_index' | 'is_deleted', number>
+  >(
+    `SELECT slot, tx_index, signature, version, is_deleted FROM transactions
+     WHERE slot IN {slots:Array(UInt64)} ORDER BY slot, tx_index, version DESC LIMIT 1 BY slot, tx_index`,
+    { slots },
+  )
+  return rows.map(
+    (row): PlacedTransaction => ({
+      slot: Number(row.slot),
+      txIndex: row.tx_index,
+      signature: row.signature,
+      version: BigInt(row.version),
+      isDeleted: row.is_deleted === 1,
+    }),
+  )
+}
+
+/**
+ * Deletes the transactions of these wallets in a slot by tombstones: those that are on the log
+ * under one of them.
+ */
+export async function voidTransactions(
+  store: Store,
+  slot: number,
+  wallets: readonly number[],
+): Promise<void> {
+  if (wallets.length === 0) return
+  await store.command(
+    `INSERT INTO transactions
+     SELECT * REPLACE ('' AS bytes, version + 1 AS version, toUInt8(1) AS is_deleted, now64(3) AS inserted_at)
+     FROM (
+       SELECT * FROM (
+         SELECT * FROM transactions WHERE slot = {slot:UInt64}
+         ORDER BY slot, tx_index, version DESC LIMIT 1 BY slot, tx_index
+       ) WHERE is_deleted = 0 AND wallet IN (${wallets.join(', ')})
+     )`,
+    { slot },
+  )
 }
 
 /** Stores rows made by `recordRow`, in inserts of bounded size. */
@@ -60,11 +111,15 @@ export async function* readStoredTransactions(
     'SELECT uniqExact(slot, tx_index) AS total FROM transactions WHERE slot <= {to:UInt64}',
     { to },
   )
+  // Rows of withdrawn slots may be void. There are few.
+  const current = `(slot NOT IN (${WITHDRAWN_SLOTS}) OR (slot, tx_index, version) IN (
+    SELECT slot, tx_index, max(version) FROM transactions WHERE slot IN (${WITHDRAWN_SLOTS})
+    GROUP BY slot, tx_index HAVING argMax(is_deleted, version) = 0))`
   const names = naming === null ? {} : { key: hex(addressBytes(naming)), address: naming }
   let after = { slot: -1, txIndex: 0 }
   for (let passed = 0; ; ) {
     const places = await store.query<{ slot: string; tx_index: number }>(
-      `SELECT slot, tx_index FROM transactions WHERE ${beyond(after)} AND slot <= {to:UInt64}
+      `SELECT slot, tx_index FROM transactions WHERE ${beyond(after)} AND slot <= {to:UInt64} AND ${current}
        ORDER BY slot, tx_index LIMIT 1 BY slot, tx_index LIMIT ${rowsPerPage}`,
       { to },
     )
@@ -75,7 +130,7 @@ export async function* readStoredTransactions(
       Record<'slot' | 'format' | 'base64', string> & Record<'tx_index' | 'block_time', number>
     >(
       `SELECT slot, tx_index, block_time, format, base64Encode(bytes) AS base64 FROM transactions
-       WHERE ${beyond(after)} AND slot <= ${end.slot} AND (slot, tx_index) <= (${end.slot}, ${end.txIndex})
+       WHERE ${beyond(after)} AND slot <= ${end.slot} AND (slot, tx_index) <= (${end.slot}, ${end.txIndex}) AND ${current}
        ${naming === null ? '' : 'AND (position(bytes, unhex({key:String})) > 0 OR position(bytes, {address:String}) > 0)'}
        ORDER BY slot, tx_index LIMIT 1 BY slot, tx_index`,
       names,

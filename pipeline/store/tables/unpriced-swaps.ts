@@ -1,4 +1,6 @@
 import type { Swap } from '../../domain/event.ts'
+import type { EventKey } from '../../domain/event-key.ts'
+import { WSOL } from '../../domain/quote.ts'
 import { swapValueLamports } from '../../domain/swap-value.ts'
 import { batches } from '../../runtime/batches.ts'
 import type { Store } from '../store.ts'
@@ -73,6 +75,53 @@ function swapOf(row: UnpricedRow): UnpricedSwap {
     quoteMint: row.quote_mint,
     quoteAmount: BigInt(row.quote_amount),
     quoteMismatch: row.quote_mismatch,
+  }
+}
+
+/** Returns the swaps of some slots that were valued at a price, in the seconds in which it held. */
+export async function readSwapsPricedBy(
+  store: Store,
+  price: {
+    readonly from: number
+    readonly to: number
+    /** Unix seconds of the price and of the next one; null: there is none. */
+    readonly time: number
+    readonly until: number | null
+    readonly usdE9: bigint
+  },
+): Promise<readonly EventKey[]> {
+  const { from, to, time, until, usdE9 } = price
+  const rows = await store.query<EventKeyRow>(
+    `SELECT ${EVENT_KEY} FROM (
+       SELECT ${EVENT_KEY}, block_time, sol_price_usd_e9, is_deleted FROM swaps
+       WHERE slot BETWEEN {from:UInt64} AND {to:UInt64}
+       ORDER BY ${EVENT_KEY}, version DESC LIMIT 1 BY ${EVENT_KEY}
+     ) WHERE sol_price_usd_e9 = {usdE9:UInt64} AND is_deleted = 0
+       AND block_time >= {time:UInt32} AND block_time < {until:UInt64}
+     LIMIT 1000000`,
+    { from, to, time, until: until ?? 2 ** 32, usdE9 },
+  )
+  return rows.map(keyOf)
+}
+
+/**
+ * Removes the prices of swaps, and the values that followed, by a new version of each row, so that
+ * prices can be filled in again.
+ */
+export async function clearPrices(store: Store, swaps: readonly EventKey[]): Promise<void> {
+  for (const some of batches(swaps, SWAPS_PER_WRITE)) {
+    const keys = some.map(keyTuple).join(', ')
+    await store.command(
+      `INSERT INTO swaps
+       SELECT * REPLACE (
+         NULL AS sol_price_usd_e9,
+         if(quote_mint = '${WSOL}', value_lamports, NULL) AS value_lamports,
+         version + 1 AS version, now64(3) AS inserted_at)
+       FROM (
+         SELECT * FROM (SELECT * FROM swaps WHERE (${EVENT_KEY}) IN (${keys}) ORDER BY ${EVENT_KEY}, version DESC LIMIT 1 BY ${EVENT_KEY})
+         WHERE sol_price_usd_e9 IS NOT NULL AND is_deleted = 0
+       )`,
+    )
   }
 }
 

@@ -2,6 +2,7 @@ import type { EventKey } from '../../domain/event-key.ts'
 import { batches } from '../../runtime/batches.ts'
 import type { Store } from '../store.ts'
 import { EVENT_COLUMNS, type EventRow, eventOf, keyOf, type StoredEvent } from './event-rows.ts'
+import { WITHDRAWN_SLOTS } from './withdrawn-slots.ts'
 
 /** The event key without the wallet: it orders the events of one wallet. */
 type WalletPlace = Omit<EventKey, 'wallet'>
@@ -134,7 +135,9 @@ export async function readBalances(
     >(
       `SELECT wallet, tupleElement(max((slot, tx_index)) AS place, 1) AS newest_slot, tupleElement(place, 2) AS newest_tx_index,
          argMax(lamports, (slot, tx_index, version)) AS newest_lamports, uniqExact(slot, tx_index) AS records
-       FROM sol_balances WHERE ${beyondPlaces(places, 'slot, tx_index')} GROUP BY wallet ORDER BY wallet LIMIT ${SHORT_PER_QUERY}`,
+       FROM sol_balances WHERE (${beyondPlaces(places, 'slot, tx_index')}) AND (wallet, slot, tx_index) NOT IN (${VOID_BALANCES})
+       GROUP BY wallet ORDER BY wallet LIMIT ${SHORT_PER_QUERY}`,
+      { wallets: [...places.keys()] },
     )
     for (const row of rows)
       found.push({
@@ -147,6 +150,12 @@ export async function readBalances(
   }
   return found
 }
+
+/** Subquery: the balance records of wallets `{wallets:Array(UInt32)}` that were withdrawn. */
+const VOID_BALANCES = `
+  SELECT wallet, slot, tx_index FROM sol_balances
+  WHERE wallet IN {wallets:Array(UInt32)} AND slot IN (${WITHDRAWN_SLOTS})
+  GROUP BY wallet, slot, tx_index HAVING argMax(is_deleted, version) = 1`
 
 /** The event tables by the kind of their records. */
 export const EVENT_TABLES = {

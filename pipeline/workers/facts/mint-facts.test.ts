@@ -353,7 +353,14 @@ test.serial(
             folding.then((fold) => fold.stop()).then(resolve, reject)
         },
       })
-      const marker = { slot: 2, parent: 1, blockTime: T, solPrice: null }
+      const marker = {
+        slot: 2,
+        parent: 1,
+        blockTime: T,
+        solPrice: null,
+        blockId: null,
+        finalized: null,
+      }
       void folding.then(() => log.appendSlot({ marker, records }))
     })
     await log.close()

@@ -14,6 +14,7 @@ import { readSettledSolPrices, storeSolPriceFile } from '../../store/tables/sol-
 import { addTrackedWallets } from '../../store/tables/tracked-wallets.ts'
 import { writePrices } from '../../store/tables/unpriced-swaps.ts'
 import { aChain, type RecordChain } from '../../testing/a-chain.ts'
+import { aMarker } from '../../testing/a-marker.ts'
 import { openTestStore, type TestStore, testDatabase } from '../../testing/test-store.ts'
 import { progressRow } from '../fold/event-rows.ts'
 import { startFold } from '../fold/fold.ts'
@@ -332,7 +333,7 @@ test.serial(
     const at = (slot: number, blockTime: number) =>
       store.insert('progress', [
         progressRow('fold', 0, 1, {
-          marker: { slot, parent: slot - 1, blockTime, solPrice: null },
+          marker: { ...aMarker(slot), blockTime },
           logId: 'a log',
           nextOffset: 1n,
         }),

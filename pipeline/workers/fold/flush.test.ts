@@ -8,7 +8,7 @@ import { joinBatches } from './flush.ts'
 const marker = (offset: bigint, slot: number, parent: number): LogRecord => ({
   offset,
   kind: 'marker',
-  marker: { slot, parent, blockTime: slot, solPrice: null },
+  marker: { slot, parent, blockTime: slot, solPrice: null, blockId: null, finalized: null },
 })
 
 const balance: BalanceRecord = {

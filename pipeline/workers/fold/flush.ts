@@ -1,5 +1,5 @@
 import { DECODER_VERSION } from '../../domain/decoder-version.ts'
-import type { RefoldRequest, SlotMarker } from '../../domain/slot.ts'
+import type { RefoldRequest, SlotMarker, Withdrawal } from '../../domain/slot.ts'
 import type { LateMark, LateOrder } from '../../log/late-order.ts'
 import type { LogBatch } from '../../log/log.ts'
 import type { RecordMessage } from '../../log/log-message.ts'
@@ -25,12 +25,44 @@ export interface SlotGap {
   readonly isLost: boolean
 }
 
+/** A withdrawal and its place on the log. */
+export interface PlacedWithdrawal extends Withdrawal {
+  readonly epoch: number
+  readonly partition: number
+  readonly offset: number
+  /** Slot of the newest marker before it in its partition. */
+  readonly passedSlot: number
+}
+
 /** The entries that a worker stores together, in log order within each partition. */
 export interface Flush {
   readonly records: readonly LoggedRecord[]
   readonly markers: readonly SlotMarker[]
+  /** The markers of partition 0: each sealed slot once. */
+  readonly sealed: readonly SlotMarker[]
   readonly refolds: readonly RefoldRequest[]
   readonly gaps: readonly SlotGap[]
+  /** At most one of each partition, which follows all other entries of the partition. */
+  readonly withdrawals: readonly PlacedWithdrawal[]
+}
+
+/**
+ * Splits batches after each withdrawal, so that a flush ends with it. Mostly there is none, and the
+ * batches are returned as they are.
+ */
+export function splitAtWithdrawals(batches: readonly LogBatch[]): readonly (readonly LogBatch[])[] {
+  const isWithdrawal = ({ kind }: LogBatch['records'][number]) => kind === 'withdrawal'
+  if (!batches.some(({ records }) => records.some(isWithdrawal))) return [batches]
+  const parts: LogBatch[][] = []
+  for (const { partition, records } of batches)
+    for (let from = 0, part = 0; from < records.length; part += 1) {
+      const at = records.findIndex((entry, index) => index >= from && isWithdrawal(entry))
+      const end = at < 0 ? records.length : at + 1
+      parts[part] ??= []
+      parts[part]?.push({ partition, records: records.slice(from, end) })
+      from = end
+    }
+  return parts
 }
 
 /**
@@ -39,18 +71,20 @@ export interface Flush {
  *
  * A marker whose parent is above the partition's previous marker reveals a gap. In a partition of
  * `lost`, of which entries are gone, so does the first new marker, whatever its parent (rule K10).
+ * The partition is then deleted from `lost`.
  */
 export function joinBatches(
   batches: readonly LogBatch[],
   order: LateOrder,
-  lost: ReadonlySet<number> = new Set(),
+  lost: Set<number> = new Set(),
 ): { readonly flush: Flush; readonly reached: ReadonlyMap<number, SlotMarker> } {
   const records: LoggedRecord[] = []
   const markers: SlotMarker[] = []
+  const sealed: SlotMarker[] = []
   const refolds: RefoldRequest[] = []
   const gaps: SlotGap[] = []
+  const withdrawals: PlacedWithdrawal[] = []
   const reached = new Map<number, SlotMarker>()
-  const unresolved = new Set(lost)
   for (const { partition, records: entries } of batches)
     for (const entry of entries) {
       if (entry.kind === 'record')
@@ -61,18 +95,23 @@ export function joinBatches(
           mark: order.markOf(partition, entry),
         })
       else if (entry.kind === 'refold') refolds.push(entry.refold)
-      else {
+      else if (entry.kind === 'withdrawal') {
+        const passedSlot = order.passed(partition) ?? entry.withdrawal.slot
+        const place = { epoch: order.epoch, partition, offset: Number(entry.offset), passedSlot }
+        withdrawals.push({ ...entry.withdrawal, ...place })
+      } else {
         const { slot, parent } = entry.marker
         const passed = order.passed(partition)
-        const isLost = unresolved.has(partition)
+        const isLost = lost.has(partition)
         if (passed !== null && (parent > passed || (isLost && slot > passed))) {
-          unresolved.delete(partition)
+          lost.delete(partition)
           gaps.push({ partition, fromSlot: passed, toSlot: Math.max(parent, passed), isLost })
         }
         order.pass(partition, slot)
         markers.push(entry.marker)
+        if (partition === 0) sealed.push(entry.marker)
         reached.set(partition, entry.marker)
       }
     }
-  return { flush: { records, markers, refolds, gaps }, reached }
+  return { flush: { records, markers, sealed, refolds, gaps, withdrawals }, reached }
 }

@@ -22,9 +22,11 @@ import { createRegistry } from '../../runtime/telemetry.ts'
 import { migrate } from '../../store/migrate.ts'
 import type { Row, Store } from '../../store/store.ts'
 import { readStorageMarker } from '../../store/tables/progress.ts'
+import { readPoolPrices, readSolPrices } from '../../store/tables/sol-prices.ts'
 import { addTrackedWallets, readTrackedWallets } from '../../store/tables/tracked-wallets.ts'
 import { readEvents, START_PLACE } from '../../store/tables/wallet-events.ts'
 import { aChain, type RecordChain } from '../../testing/a-chain.ts'
+import { aForkedChain, type ForkedSlot } from '../../testing/forked-chain.ts'
 import { TABLE_KEYS } from '../../testing/table-keys.ts'
 import { openTestStore, type TestStore, testDatabase } from '../../testing/test-store.ts'
 import { disposalRow, firstBuyRow, lotRow, metricsRow, positionRow } from './book-rows.ts'
@@ -53,11 +55,19 @@ type Dump = Record<Table, Record<string, unknown>[]>
 async function dump(store: Store): Promise<Dump> {
   const tables = Object.entries(TABLE_KEYS).map(async ([table, key]) => {
     const rows = await store.query<Record<string, unknown>>(
-      `SELECT * EXCEPT(${columnsApart[table as Table].join(', ')}) FROM ${table} FINAL ORDER BY ${key}`,
+      `SELECT * EXCEPT(${columnsApart[table as Table].join(', ')}) FROM ${table} FINAL
+       ${NOT_VOID[table] ?? ''} ORDER BY ${key}`,
     )
     return [table, rows]
   })
   return Object.fromEntries(await Promise.all(tables)) as Dump // every table is there
+}
+
+/** Rows that FINAL returns although their slot was withdrawn. */
+const NOT_VOID: Readonly<Record<string, string>> = {
+  sol_balances: 'WHERE is_deleted = 0',
+  transactions: 'WHERE is_deleted = 0',
+  sol_prices: 'WHERE usd_e9 > 0',
 }
 
 const EVENT_APART = ['version', 'is_deleted', 'inserted_at', 'late']
@@ -65,10 +75,10 @@ const columnsApart: Record<Table, string[]> = {
   swaps: EVENT_APART,
   transfers: EVENT_APART,
   sol_transfers: EVENT_APART,
-  sol_balances: ['version', 'inserted_at'],
-  token_links: ['version', 'inserted_at'],
+  sol_balances: ['version', 'is_deleted', 'inserted_at'],
+  token_links: ['version', 'is_deleted', 'inserted_at'],
   undecoded: ['version', 'is_deleted', 'inserted_at'],
-  transactions: ['inserted_at'],
+  transactions: ['version', 'is_deleted', 'inserted_at'],
   lots: ['version', 'is_deleted'],
   disposals: ['version', 'is_deleted'],
   positions: ['version', 'is_deleted', 'inserted_at'],
@@ -223,15 +233,25 @@ const newLog = (): EventLog =>
 async function play(
   log: EventLog,
   chain: RecordChain,
-  options: { from?: number; step?: number; late?: RecordChain['late'] },
+  options: {
+    from?: number
+    step?: number
+    late?: RecordChain['late']
+    forks?: readonly ForkedSlot[]
+  },
   settled: (slot: number) => Promise<void>,
 ): Promise<void> {
-  const { from = -1, step = 1000, late = chain.late } = options
+  const { from = -1, step = 1000, late = chain.late, forks = [] } = options
   for (const [at, slot] of chain.slots.entries()) {
     if (slot.marker.slot > from) await log.appendSlot(slot)
     const isLast = at === chain.slots.length - 1
     for (const { afterSlots, records } of late)
       if (afterSlots === at || (isLast && afterSlots > at)) await log.appendLate(records, 'stream')
+    for (const { afterSlots, withdrawal, final } of forks) {
+      if (afterSlots !== at) continue
+      await log.appendWithdrawal(withdrawal)
+      await log.appendLate(final, 'stream')
+    }
     if (at % step === step - 1) await settled(slot.marker.slot)
   }
   // One more slot: once it is stored, the late records before it are too.
@@ -369,7 +389,12 @@ test.serial('the tables hold a pure fold of the records', async (t) => {
   await track(store)
   await run(store, chain, { step: 7 })
   t.deepEqual(await dump(store), expectedDump(chain))
-  t.deepEqual(await readStorageMarker(store), { ...lastMarker(chain), slot: lastSlot(chain) })
+  t.deepEqual(await readStorageMarker(store), {
+    ...lastMarker(chain),
+    slot: lastSlot(chain),
+    blockId: null,
+    finalized: null,
+  })
   t.deepEqual(await readTrackedWallets(store), addresses)
 })
 
@@ -386,7 +411,14 @@ test.serial(
       late: [],
       slots: prices.map(([time, usdE9], at) => {
         const slot = first + at
-        const marker = { slot, parent: slot - 1, blockTime: time, solPrice: { time, usdE9 } }
+        const marker = {
+          slot,
+          parent: slot - 1,
+          blockTime: time,
+          solPrice: { time, usdE9 },
+          blockId: null,
+          finalized: null,
+        }
         return { marker, records: [] }
       }),
     })
@@ -786,6 +818,153 @@ test.serial(
       t.deepEqual(await dump(store), expected, `killed instead of write ${n}: ${kinds[n - 1]}`)
     }
     t.log(`${points.length} points of ${kinds.length}`)
+  },
+)
+
+test.serial(
+  'after withdrawals the tables are those of the finalized chain, also when everything is replayed (rule K9)',
+  async (t) => {
+    const { store } = testStore
+    for (let seed = 1; seed <= 3; seed += 1) {
+      await empty(store)
+      await track(store)
+      const chain = aForkedChain({ seed, slots: 40, wallets: WALLETS, lateShare: 0.15 })
+      const expected = expectedDump(chain.truth)
+      const { seen, forks } = chain
+      t.true(forks.some(({ final }) => final.length > 0) && forks.length > 6)
+      const cache = new WalletCache({ maxOpen: 6, maxPacked: 9 })
+      await run(store, seen, { forks, step: seed === 1 ? 1 : 7, cache })
+      t.deepEqual(await dump(store), expected, `seed ${seed}`)
+      await run(store, seen, { forks, step: 1000 })
+      t.deepEqual(await dump(store), expected, `seed ${seed}, replayed at once`)
+      await run(store, seen, { forks, step: 1 })
+      t.deepEqual(await dump(store), expected, `seed ${seed}, replayed slot by slot`)
+      await store.command('TRUNCATE TABLE fold_snapshots')
+      await run(store, seen, { forks, from: lastSlot(seen), late: [] })
+      t.deepEqual(await dump(store), expected, `seed ${seed}, without snapshots`)
+    }
+  },
+)
+
+test.serial(
+  'killed before a write of any kind of a withdrawal and started again, a worker makes the same tables (rules K1, K9)',
+  async (t) => {
+    t.timeout(600_000)
+    const { store } = testStore
+    const { truth, seen, forks } = aForkedChain({ seed: 7, slots: 13, wallets: 4 })
+    const expected = expectedDump(truth)
+    const options = { forks, step: 3 }
+    const life = dyingStore(store, Number.POSITIVE_INFINITY)
+    await empty(store)
+    await track(store)
+    await run(life.store, seen, options)
+    t.deepEqual(await dump(store), expected)
+    const kinds = life.writes.map((write, at) => `${life.writes[at - 1]} | ${write}`)
+    const points = kinds.flatMap((kind, at) => (kinds.indexOf(kind) === at ? [at + 1] : []))
+    t.true(points.some((n) => kinds[n - 1]?.includes('INSERT INTO transactions')))
+    for (const n of points) {
+      await empty(store)
+      await track(store)
+      const dying = dyingStore(store, n)
+      await run(dying.store, seen, { ...options, kill: dying.death })
+      // Ingest appends a withdrawal again when it does not know that the log has it.
+      const from = (await readStorageMarker(store))?.slot ?? -1
+      await run(store, seen, { ...options, step: 1000, from })
+      t.deepEqual(await dump(store), expected, `killed instead of write ${n}: ${kinds[n - 1]}`)
+    }
+    t.log(`${points.length} points of ${kinds.length}`)
+  },
+)
+
+test.serial(
+  'a price that came from a withdrawn slot is gone, and swaps valued at it wait for another one (rules K9, C1)',
+  async (t) => {
+    const { store } = testStore
+    await empty(store)
+    await track(store)
+    const place = { txIndex: 0, wallet: 1, eventIndex: 0, signature: '1'.repeat(64) }
+    const [mint] = addresses
+    if (mint === undefined) throw new Error('there are five addresses')
+    const usd = { quoteMint: USDC, quoteAmount: 3_000_000n, quoteMismatch: false } as const
+    const swapAt = (slot: number, blockTime: number, solPriceUsdE9: bigint, of = usd) => ({
+      kind: 'swap' as const,
+      ...place,
+      slot,
+      blockTime,
+      side: 'buy' as const,
+      baseMint: mint,
+      baseAmount: 5n,
+      baseDecimals: 6,
+      program: 'pumpswap',
+      programId: mint,
+      pool: null,
+      confidence: 'high' as const,
+      feeLamports: 0n,
+      solPriceUsdE9,
+      ...of,
+    })
+    const wrong = { time: 101, usdE9: 99_000_000_000n }
+    const prices = [{ time: 100, usdE9: 150_000_000_000n }, wrong, wrong, { time: 103, usdE9: 7n }]
+    const slots = [
+      { slot: 10, blockTime: 100, usdE9: 150_000_000_000n },
+      { slot: 11, blockTime: 101, usdE9: 99_000_000_000n },
+      { slot: 12, blockTime: 102, usdE9: 99_000_000_000n },
+      { slot: 13, blockTime: 103, usdE9: 99_000_000_000n },
+    ].map(({ slot, blockTime, usdE9 }, at) => ({
+      marker: {
+        slot,
+        parent: slot - 1,
+        blockTime,
+        solPrice: prices[at] ?? null,
+        blockId: BigInt(slot),
+        finalized: null,
+      },
+      records: [swapAt(slot, blockTime, usdE9)],
+    }))
+    const log = newLog()
+    let unpriced = 0
+    const fold = await startFold({
+      store,
+      log,
+      logger,
+      registry: createRegistry(),
+      windowMs: 1,
+      onBug: (error) => t.fail(String(error)),
+      onUnpriced: () => {
+        unpriced += 1
+      },
+    })
+    for (const slot of slots) await log.appendSlot(slot)
+    await log.appendWithdrawal({ slot: 11, blockId: 11n, solPrice: wrong })
+    await log.settled('fold', new AbortController().signal)
+    const found = await store.query(
+      'SELECT toUInt32(slot) AS slot, sol_price_usd_e9 AS price, value_lamports AS value FROM swaps FINAL ORDER BY slot',
+    )
+    t.deepEqual(found, [
+      { slot: 10, price: '150000000000', value: '20000000' },
+      { slot: 12, price: null, value: null },
+      // The price was the same, but another one held at that time.
+      { slot: 13, price: '99000000000', value: '30303030' },
+    ])
+    t.is(unpriced, 1)
+    t.deepEqual(
+      await readSolPrices(store, [101, 102, 103], 3600),
+      new Map([
+        [101, 150_000_000_000n],
+        [102, 150_000_000_000n],
+        [103, 7n],
+      ]),
+    )
+    t.deepEqual(
+      (await readPoolPrices(store, 10)).map(({ time }) => time),
+      [100, 103],
+    )
+    const [metrics] = await store.query<{ bought_lamports: string }>(
+      'SELECT bought_lamports FROM wallet_metrics FINAL WHERE wallet = 1',
+    )
+    t.is(metrics?.bought_lamports, String(20_000_000 + 30_303_030))
+    await fold.stop()
+    await log.close()
   },
 )
 

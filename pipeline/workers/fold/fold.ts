@@ -3,11 +3,13 @@ import type { SlotMarker, SolPrice } from '../../domain/slot.ts'
 import { partitionOf } from '../../log/topics.ts'
 import type { Registry } from '../../runtime/telemetry.ts'
 import type { Store } from '../../store/store.ts'
+import { insertSealedSlots } from '../../store/tables/sealed-slots.ts'
 import { newestPoolPriceTime } from '../../store/tables/sol-prices.ts'
 import { addEmptyMetrics } from '../../store/tables/tracked-wallets.ts'
 import { newestStoredSlot } from '../../store/tables/wallet-events.ts'
+import { readWithdrawnSlots } from '../../store/tables/withdrawn-slots.ts'
 import { createFoldMetrics, type FoldMetrics } from '../telemetry.ts'
-import type { Flush, LoggedRecord } from './flush.ts'
+import type { Flush, LoggedRecord, PlacedWithdrawal } from './flush.ts'
 import { openHoles } from './holes.ts'
 import { NewestPlaces } from './newest-places.ts'
 import { adoptSalt } from './privacy-salt.ts'
@@ -15,6 +17,7 @@ import { type FoldDeps, type FoldWorker, type RunningFold, runFold } from './run
 import { storeRecords } from './store-records.ts'
 import { WalletBooks } from './wallet-books.ts'
 import { WalletCache } from './wallet-cache.ts'
+import { withdrawSlot } from './withdraw-slot.ts'
 
 /** The running fold worker of this process. */
 export interface RunningBooks extends RunningFold {
@@ -46,6 +49,8 @@ export interface FoldParts extends FoldDeps {
   readonly onSwaps?: (swaps: readonly Swap[]) => void
   /** Like `onSwaps`, with all records. */
   readonly onStored?: (stored: StoredRecords) => void
+  /** Called when stored swaps have lost their SOL price with a withdrawn slot. Must not throw. */
+  readonly onUnpriced?: () => void
 }
 
 /** What a flush has stored. */
@@ -53,6 +58,8 @@ export interface StoredRecords {
   readonly records: readonly LoggedRecord[]
   /** Wallets that were folded again on request. */
   readonly refolds: readonly number[]
+  /** Wallets of which a slot was withdrawn. */
+  readonly withdrawn: readonly number[]
 }
 
 /**
@@ -85,6 +92,8 @@ class BookWorker implements FoldWorker {
   /** Time of the newest stored pool price. The first price stored for a second stays (rule J7). */
   #priceTime = 0
   #newest = new NewestPlaces(Number.POSITIVE_INFINITY)
+  /** Slots that were withdrawn: their rows may be tombstones that new records replace. */
+  #withdrawn = new Set<number>()
 
   constructor(store: Store, metrics: FoldMetrics, deps: FoldParts) {
     const { now = Date.now, salt = null, cache = new WalletCache() } = deps
@@ -110,7 +119,8 @@ class BookWorker implements FoldWorker {
     await this.#books.amend(mine, () => write(mine))
   }
 
-  async apply({ records, markers, refolds, gaps }: Flush): Promise<void> {
+  async apply(flush: Flush): Promise<void> {
+    const { records, markers, sealed, refolds, gaps, withdrawals } = flush
     const end = this.#metrics.flushSeconds.startTimer()
     await this.#recover()
     for (const [kind, count] of countByKind(records)) this.#metrics.records.inc({ kind }, count)
@@ -119,19 +129,37 @@ class BookWorker implements FoldWorker {
     await openHoles(this.#store, gaps, { partitions: log.partitions, now })
     for (const { isLost } of gaps) this.#metrics.holes.inc({ lost: isLost ? 'offsets' : 'slots' })
     const relationOf = (logged: LoggedRecord) =>
-      this.#newest.relationOf(this.#partitionOf(logged.record.wallet), logged)
-    const toStore = { records, refolds, prices, relationOf }
-    const lookedUp = await storeRecords(this.#store, this.#books, toStore)
+      this.#withdrawn.has(logged.record.slot)
+        ? 'unknown'
+        : this.#newest.relationOf(this.#partitionOf(logged.record.wallet), logged)
+    const toStore = { records, refolds, prices, relationOf, withdrawn: this.#withdrawn }
+    const [lookedUp] = await Promise.all([
+      storeRecords(this.#store, this.#books, toStore),
+      insertSealedSlots(this.#store, sealed),
+    ])
     for (const logged of records)
       this.#newest.raise(this.#partitionOf(logged.record.wallet), logged, !lookedUp.has(logged))
     this.#priceTime = Math.max(this.#priceTime, ...prices.map(({ time }) => time))
+    const withdrawn: number[] = []
+    for (const withdrawal of withdrawals) withdrawn.push(...(await this.#withdraw(withdrawal)))
     this.#deps.onSwaps?.(swapsOf(records))
     this.#deps.onStored?.({
       records,
       refolds: refolds.map(({ wallet }) => wallet),
+      withdrawn,
     })
     this.#metrics.slot.set(markers.at(-1)?.slot ?? 0)
     end()
+  }
+
+  /** Returns the wallets of which something was withdrawn. */
+  async #withdraw(withdrawal: PlacedWithdrawal): Promise<readonly number[]> {
+    const { log, onUnpriced } = this.#deps
+    this.#withdrawn.add(withdrawal.slot)
+    this.#metrics.withdrawals.inc()
+    const changed = await withdrawSlot(this.#store, this.#books, withdrawal, log.partitions)
+    if (changed.lostPrices) onUnpriced?.()
+    return changed.wallets
   }
 
   finish(): Promise<void> {
@@ -146,6 +174,7 @@ class BookWorker implements FoldWorker {
     await this.#books.recover((wallet) => this.#isMine(wallet))
     this.#priceTime = Math.max(this.#priceTime, await newestPoolPriceTime(this.#store))
     this.#newest = new NewestPlaces(await newestStoredSlot(this.#store))
+    this.#withdrawn = await readWithdrawnSlots(this.#store)
     this.#isRecovered = true
   }
 

@@ -1,10 +1,11 @@
 import test from 'ava'
 import type { StoredPosition } from '../../store/tables/progress.ts'
+import { aMarker } from '../../testing/a-marker.ts'
 import { planStart } from './plan-start.ts'
 
 const log = { id: 'a', low: 100n, end: 200n }
 const stored = (nextOffset: bigint, logId = 'a'): StoredPosition => ({
-  marker: { slot: 7, parent: 6, blockTime: 7, solPrice: null },
+  marker: aMarker(7),
   logId,
   nextOffset,
 })

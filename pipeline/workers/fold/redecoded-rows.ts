@@ -66,8 +66,7 @@ export function compareRows(
     const isSame = before !== undefined && !isDeleted(before) && isUnchanged(made, before)
     if (isSame && !restamps) continue
     const late = before?.late === undefined ? {} : { late: before.late }
-    const alive = table === 'sol_balances' ? {} : { is_deleted: 0 }
-    const row = { ...made, ...late, ...alive, version: before ? nextVersion(before) : 0n }
+    const row = { ...made, ...late, is_deleted: 0, version: before ? nextVersion(before) : 0n }
     const kind = !before || isDeleted(before) ? 'added' : isSame ? 'restamped' : 'changed'
     changes.push({ table, kind, row })
   }

@@ -1,11 +1,12 @@
 import { ServiceError } from '../../domain/service-error.ts'
+import type { SlotMarker } from '../../domain/slot.ts'
 import { LateOrder } from '../../log/late-order.ts'
 import type { EventLog, LogBatch } from '../../log/log.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import type { OnStage } from '../../runtime/slot-stage.ts'
 import { createPatientStore } from '../../store/patient-store.ts'
 import type { Store } from '../../store/store.ts'
-import { type Flush, joinBatches } from './flush.ts'
+import { type Flush, joinBatches, splitAtWithdrawals } from './flush.ts'
 import { createFlushScheduler } from './flush-scheduler.ts'
 import { FoldProgress, type FoldStatus } from './fold-progress.ts'
 
@@ -70,10 +71,17 @@ export async function runFold(
 
   async function flush(batches: readonly LogBatch[]): Promise<void> {
     const order = new LateOrder(log.epoch, progress.passed())
-    const { flush, reached } = joinBatches(batches, order, progress.lost)
-    for (const { slot } of reached.values()) onStage?.('read', slot)
-    await worker.apply(flush)
-    await progress.store(batches, reached)
+    const lost = new Set(progress.lost)
+    const newest = new Map<number, SlotMarker>()
+    for (const part of splitAtWithdrawals(batches)) {
+      const { flush, reached } = joinBatches(part, order, lost)
+      for (const [partition, marker] of reached) {
+        newest.set(partition, marker)
+        onStage?.('read', marker.slot)
+      }
+      await worker.apply(flush)
+    }
+    await progress.store(batches, newest)
     const { slot } = progress.status(assigned)
     if (slot !== null) onStage?.('stored', slot)
   }

@@ -12,7 +12,9 @@ import type { FoldPlan } from './book-loader.ts'
 import { type DecodedTable, decodedRow, lateRow, recordRow } from './event-rows.ts'
 import type { LoggedRecord } from './flush.ts'
 import type { NewestPlaces } from './newest-places.ts'
+import { recordKey } from './record-key.ts'
 import { insertChanges } from './redecoded-rows.ts'
+import { type Versions, versionsToReplace } from './replaceable-versions.ts'
 import { compareWithStored } from './stored-records.ts'
 import type { WalletAdditions, WalletBooks } from './wallet-books.ts'
 
@@ -24,6 +26,8 @@ export interface RecordsToStore {
   readonly prices: readonly SolPrice[]
   /** What the partition's newest stored transaction says of a record. */
   relationOf(logged: LoggedRecord): ReturnType<NewestPlaces['relationOf']>
+  /** Slots that were withdrawn. A record of one may replace a tombstone (rule K9). */
+  readonly withdrawn: ReadonlySet<number>
 }
 
 /**
@@ -36,7 +40,7 @@ export interface RecordsToStore {
 export async function storeRecords(
   store: Store,
   books: WalletBooks,
-  { records, refolds, prices, relationOf }: RecordsToStore,
+  { records, refolds, prices, relationOf, withdrawn }: RecordsToStore,
 ): Promise<ReadonlySet<LoggedRecord>> {
   const unique = await uniqueRecords(ofNewestDecoder(records))
   const wallets = new Set<number>()
@@ -46,20 +50,26 @@ export async function storeRecords(
   const doubtful: LoggedRecord[] = []
   for (const logged of unique.values())
     if (!isSurelyNew(logged, relationOf(logged), books, plan)) doubtful.push(logged)
-  const { known, changes, amended } = await compareWithStored(store, doubtful)
-  for (const logged of known) unique.delete(recordKey(logged))
+  const [versions, { known, changes, amended }] = await Promise.all([
+    versionsToReplace(store, doubtful, withdrawn),
+    compareWithStored(store, doubtful, withdrawn),
+  ])
+  for (const logged of known) {
+    const key = recordKey(logged)
+    if (logged.record.kind !== 'kept' || !versions.has(key)) unique.delete(key)
+  }
 
   const fresh = [...unique.values()]
   const additions = additionsByWallet(fresh)
   if (amended.size > 0) await noteRedecoded(store, [...amended.keys()])
   await books.markLate(additions, plan, amended)
   const eventsStored = Promise.all([
-    storeEvents(store, fresh, prices),
+    storeEvents(store, fresh, versions, prices),
     insertChanges(store, changes),
   ])
   // Events are stored first, so a reader that finds a transaction finds its events.
   const transactionsStored = eventsStored.then(() =>
-    insertTransactions(store, transactionRows(fresh)),
+    insertTransactions(store, transactionRows(fresh, versions)),
   )
   transactionsStored.catch(() => {}) // awaited below; until then a rejection is not unhandled
   await books.fold(additions, plan, eventsStored)
@@ -73,6 +83,7 @@ export async function storeRecords(
 async function storeEvents(
   store: Store,
   records: readonly LoggedRecord[],
+  versions: Versions,
   prices: readonly SolPrice[],
 ): Promise<void> {
   await Promise.all([
@@ -80,7 +91,9 @@ async function storeEvents(
     insertSolPrices(store, 'pool', prices),
   ])
   await Promise.all(
-    [...rowsByTable(records)].map(([table, rows]) => insertDecodedRows(store, table, rows)),
+    [...rowsByTable(records, versions)].map(([table, rows]) =>
+      insertDecodedRows(store, table, rows),
+    ),
   )
 }
 
@@ -131,19 +144,6 @@ function isBooked(record: WalletRecord): record is WalletEvent | BalanceRecord {
   return 'eventIndex' in record || record.kind === 'balance'
 }
 
-function recordKey({ record }: LoggedRecord): string {
-  const { kind, wallet, slot, txIndex } = record
-  if (kind === 'kept') return transactionKey(record)
-  if (kind === 'token_link') return `${kind}:${record.account}/${wallet}/${slot}/${txIndex}`
-  if (kind === 'balance' || kind === 'undecoded') return `${kind}:${wallet}/${slot}/${txIndex}`
-  return `event:${wallet}/${slot}/${txIndex}/${record.eventIndex}`
-}
-
-/** Without the wallet: two wallets may have brought the same transaction. */
-function transactionKey(place: { readonly slot: number; readonly txIndex: number }): string {
-  return `kept:${place.slot}/${place.txIndex}`
-}
-
 function additionsByWallet(records: readonly LoggedRecord[]): Map<number, WalletAdditions> {
   const additions = new Map<
     number,
@@ -166,11 +166,16 @@ function additionsByWallet(records: readonly LoggedRecord[]): Map<number, Wallet
   return additions
 }
 
-function rowsByTable(records: readonly LoggedRecord[]): ReadonlyMap<DecodedTable, Row[]> {
+function rowsByTable(
+  records: readonly LoggedRecord[],
+  versions: Versions,
+): ReadonlyMap<DecodedTable, Row[]> {
   const rows = new Map<DecodedTable, Row[]>()
-  for (const { record, late, decoderVersion } of records) {
+  for (const logged of records) {
+    const { record, late, decoderVersion } = logged
     if (record.kind === 'kept') continue
-    const [table, row] = decodedRow(record, late, decoderVersion)
+    const [table, made] = decodedRow(record, late, decoderVersion)
+    const row = withVersion(made, logged, versions)
     const found = rows.get(table)
     if (found === undefined) rows.set(table, [row])
     else found.push(row)
@@ -185,9 +190,17 @@ function lateRows(records: readonly LoggedRecord[]): Row[] {
   return rows
 }
 
-function transactionRows(records: readonly LoggedRecord[]): Row[] {
+function transactionRows(records: readonly LoggedRecord[], versions: Versions): Row[] {
   const rows: Row[] = []
-  for (const { record, decoderVersion } of records)
-    if (record.kind === 'kept') rows.push(recordRow(record, null, decoderVersion))
+  for (const logged of records) {
+    const { record, decoderVersion } = logged
+    if (record.kind === 'kept')
+      rows.push(withVersion(recordRow(record, null, decoderVersion), logged, versions))
+  }
   return rows
+}
+
+/** Rows of one insert have the same columns, so none has a version where none replaces a row. */
+function withVersion(row: Row, logged: LoggedRecord, versions: Versions): Row {
+  return versions.size === 0 ? row : { ...row, version: versions.get(recordKey(logged)) ?? 0n }
 }

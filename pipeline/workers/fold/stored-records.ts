@@ -34,10 +34,13 @@ export interface StoredComparison {
  *
  * An `undecoded` record ends when the transaction is decoded after all. One for lack of decimals
  * replaces no event, because it says nothing about the transaction.
+ *
+ * Tombstones of slots in `withdrawn` say nothing about the new block of the slot (rule K9).
  */
 export async function compareWithStored(
   store: Store,
   records: readonly LoggedRecord[],
+  withdrawn: ReadonlySet<number>,
 ): Promise<StoredComparison> {
   const kept = records.filter(({ record }) => record.kind === 'kept')
   const decoded = records.filter(isDecoded)
@@ -57,9 +60,11 @@ export async function compareWithStored(
   const stored = byTransaction(keys, (row) => row)
   for (const [transaction, incoming] of byTransaction(decoded, ({ record }) => record)) {
     const group = { incoming, stored: stored.get(transaction) ?? [] }
-    const relation = relationOf(group)
+    const valid = group.stored.filter(({ isDeleted, slot }) => !isDeleted || !withdrawn.has(slot))
+    const relation = relationOf({ incoming, stored: valid })
     if (relation === 'replaces') older.push(group)
-    for (const one of incoming) if (isKnown(one, group, relation)) known.push(one)
+    for (const one of incoming)
+      if (isKnown(one, { incoming, stored: valid }, relation)) known.push(one)
   }
   return { known, ...(await replace(store, older)) }
 }

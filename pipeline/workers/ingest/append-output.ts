@@ -55,14 +55,18 @@ export class OutputAppender {
     const { log, metrics, onStage } = this.#deps
     // The parent of the next marker shows the gap to readers of the log, who open a backfill of it.
     if (output.kind === 'gap') return { acknowledged: Promise.resolve() }
+    if (output.kind === 'withdrawn') {
+      const { slot, blockId, solPrice } = output
+      return { acknowledged: log.appendWithdrawal({ slot, blockId, solPrice }) }
+    }
     const records = await this.#recordsOf(output)
     for (const record of records) count(metrics, record)
     if (output.kind === 'late') {
-      return { acknowledged: log.appendLate(records, output.origin) }
+      return { acknowledged: log.appendLate(records, output.origin, output.blockId) }
     }
-    const { slot, parent, blockTime, solPrice } = output
+    const { slot, parent, blockTime, solPrice, blockId, finalized } = output
     onStage?.('decoded', slot)
-    const marker = { slot, parent, blockTime, solPrice }
+    const marker = { slot, parent, blockTime, solPrice, blockId, finalized }
     const acknowledged = log.appendSlot({ marker, records }).then(() => {
       onStage?.('appended', slot)
       metrics.slot.set(slot)
@@ -72,7 +76,7 @@ export class OutputAppender {
     return { acknowledged }
   }
 
-  async #recordsOf(output: Exclude<IngestOutput, { kind: 'gap' }>): Promise<WalletRecord[]> {
+  async #recordsOf(output: Extract<IngestOutput, { kind: 'slot' | 'late' }>) {
     const { blockTime } = output
     const transactions = output.kind === 'slot' ? output.transactions : [output.transaction]
     const records: WalletRecord[] = []

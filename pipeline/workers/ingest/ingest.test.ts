@@ -5,6 +5,7 @@ import { type Simulator, startSimulator } from '../../../infra/simulator/simulat
 import { createDecoder } from '../../decode/decoder.ts'
 import type { KeptTransaction } from '../../domain/event.ts'
 import type { SlotRecords, WalletRecord } from '../../domain/slot.ts'
+import { LIVE_START } from '../../domain/slot.ts'
 import { createWallets } from '../../domain/wallets.ts'
 import { createRpc } from '../../ingest/rpc/rpc.ts'
 import { createIngestMetrics } from '../../ingest/telemetry.ts'
@@ -13,6 +14,7 @@ import type { EventLog } from '../../log/log.ts'
 import type { LateOrigin } from '../../log/log-message.ts'
 import { createLogger } from '../../runtime/logger.ts'
 import { createRegistry } from '../../runtime/telemetry.ts'
+import { aMarker } from '../../testing/a-marker.ts'
 import { startIngest } from './ingest.ts'
 
 const START = 405_000_000
@@ -71,8 +73,10 @@ function ingestOf(
     },
     wallets: createWallets(simulator.wallets),
     log,
-    checkpoint: async () =>
-      head === null ? null : { slot: head, parent: head - 1, blockTime: 1, solPrice: null },
+    resumePoint: async () => ({
+      ...LIVE_START,
+      checkpoint: head === null ? null : aMarker(head),
+    }),
     logger: createLogger('silent'),
     registry: createRegistry(),
     ...options,

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type ProgramRegistry, REGISTRY } from '../../decode/registry.ts'
 import type { Address } from '../../domain/address.ts'
-import type { SlotMarker, SolPrice } from '../../domain/slot.ts'
+import type { ResumePoint, SlotMarker, SolPrice } from '../../domain/slot.ts'
 import type { Wallets } from '../../domain/wallets.ts'
 import { followChain } from '../../ingest/follow-chain.ts'
 import { DEFAULT_FOLLOW_LIMITS, type FollowLimits } from '../../ingest/follow-limits.ts'
@@ -38,11 +38,8 @@ export interface IngestDeps {
   /** Programs and labels for the decoder; by default those that ship. */
   readonly programs?: ProgramRegistry
   readonly log: EventLog
-  /**
-   * The newest slot that is already ingested: from the log, or from the store when the log is in
-   * memory (rule K3).
-   */
-  readonly checkpoint: () => Promise<SlotMarker | null>
+  /** Where to continue: see `readResumePoint`. */
+  readonly resumePoint: () => Promise<ResumePoint>
   /** SOL/USD prices of `SOL_PRICES_FILE`, in order of time. */
   readonly prices?: readonly SolPrice[]
   /**
@@ -92,12 +89,12 @@ export async function startIngest(deps: IngestDeps): Promise<Ingest> {
   const metrics = deps.metrics ?? createIngestMetrics(deps.registry)
   const stopping = new AbortController()
   const rpc = createRpc({ url: config.rpcUrl, metrics })
-  const [checkpoint, stored] = await Promise.all([
-    deps.checkpoint(),
+  const [{ checkpoint, finalized, unfinalized, partial }, stored] = await Promise.all([
+    deps.resumePoint(),
     deps.poolPrices?.() ?? [],
     rpc.ping(),
   ])
-  const prices = knownPrices(deps.prices, stored, checkpoint)
+  const prices = knownPrices(deps.prices, stored, checkpoint, unfinalized)
   const newest = createNewestSlot()
   const appender = new OutputAppender({
     wallets: deps.wallets,
@@ -122,11 +119,17 @@ export async function startIngest(deps: IngestDeps): Promise<Ingest> {
       ...config,
       wallets: deps.wallets,
       head: checkpoint?.slot ?? null,
+      finality: {
+        finalized: finalized ?? checkpoint?.slot ?? null,
+        sealed: unfinalized,
+      },
       payments: deposits ? deposits.accounts.bind(deposits) : undefined,
     },
     { rpc, prices, logger, metrics, onStage },
     limits,
   )
+  // The block that is sealed now may be another one (rule K9).
+  for (const slot of partial) await log.appendWithdrawal({ slot, blockId: null, solPrice: null })
   const done = appendAll(chain, appender).finally(() => rpc.close())
   done.catch(() => {}) // a start that fails rejects by itself
 
@@ -157,8 +160,12 @@ function knownPrices(
   file: readonly SolPrice[] | undefined,
   stored: readonly SolPrice[],
   checkpoint: SlotMarker | null,
+  unfinalized: readonly SlotMarker[],
 ) {
   const prices = createSolPrices(file)
+  // A marker names the newest price: it came from the marker's own slot if no earlier one has it.
+  for (const { slot, blockTime, solPrice } of unfinalized)
+    if (solPrice?.time === blockTime) prices.add(solPrice, slot)
   for (const price of stored) prices.add(price)
   if (checkpoint?.solPrice) prices.add(checkpoint.solPrice)
   return prices

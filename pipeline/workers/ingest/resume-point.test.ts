@@ -1,29 +1,27 @@
 import test from 'ava'
-import type { SlotMarker } from '../../domain/slot.ts'
+import { LIVE_START } from '../../domain/slot.ts'
 import { createLogger } from '../../runtime/logger.ts'
 import type { Store } from '../../store/store.ts'
+import { aMarker } from '../../testing/a-marker.ts'
 import { readResumePoint } from './resume-point.ts'
-
-const marker = (slot: number): SlotMarker => ({
-  slot,
-  parent: slot - 1,
-  blockTime: slot,
-  solPrice: null,
-})
 
 /** Where ingest resumes when storage and the log end at these slots. */
 async function resumesAt(stored: number | null, end: number | null, epoch = 0) {
   const row = { slot: String(stored), parent: String((stored ?? 0) - 1), block_time: stored }
   const prices = { sol_price_time: null, sol_price_usd_e9: null }
   const point = await readResumePoint({
-    log: { epoch, checkpoint: async () => (end === null ? null : marker(end)) },
-    // Only the storage marker is read.
+    log: {
+      epoch,
+      resumePoint: async () => ({ ...LIVE_START, checkpoint: end === null ? null : aMarker(end) }),
+    },
+    // Of storage only the marker matters.
     store: {
-      query: async () => (stored === null ? [] : [{ ...row, ...prices }]),
+      query: async (sql: string) =>
+        stored !== null && sql.includes('FROM progress') ? [{ ...row, ...prices }] : [],
     } as never as Store,
     logger: createLogger('silent'),
   })
-  return point?.slot ?? null
+  return point.checkpoint?.slot ?? null
 }
 
 test('ingest resumes at the end of a log that has everything stored, however far workers are behind (rule K3)', async (t) => {

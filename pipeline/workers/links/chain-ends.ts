@@ -39,6 +39,13 @@ export class ChainEnds {
     this.#ends.clear()
   }
 
+  /** Forgets the accounts of wallets. */
+  forget(wallets: ReadonlySet<number>): void {
+    if (wallets.size === 0) return
+    for (const key of [...this.#ends.keys()])
+      if (wallets.has(Number(key.split('/', 1)[0]))) this.#ends.delete(key)
+  }
+
   /**
    * Extends the chains by stored links. Returns the stretches that are in doubt: those with a link
    * that does not begin with what its account's end has, and those of links below the end.

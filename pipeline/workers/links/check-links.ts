@@ -82,9 +82,10 @@ export function startLinkCheck(deps: LinkCheckDeps): LinkCheckWorker {
     if (!(error instanceof ServiceError && error.code === 'closed')) deps.onBug(error)
   })
   return {
-    note({ records, refolds }) {
+    note({ records, refolds, withdrawn }) {
       checker.note(records)
       checker.noteWallets(refolds)
+      checker.noteWithdrawn(withdrawn)
     },
     async stop() {
       stopping.abort()

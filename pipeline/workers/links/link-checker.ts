@@ -67,6 +67,8 @@ export class LinkChecker {
   #pending: StoredLink[] = []
   /** Wallets to check as a whole, when no backfill of theirs is open. */
   readonly #wallets = new Set<number>()
+  /** Wallets that lost links with a withdrawn slot. Their ends in memory may be void. */
+  #withdrawn = new Set<number>()
   /** Accounts that have a break that is not closed. */
   #broken = new Set<string>()
   #reviewedAt = 0
@@ -91,6 +93,12 @@ export class LinkChecker {
   /** Has wallets checked as a whole. */
   noteWallets(wallets: Iterable<number>): void {
     for (const wallet of wallets) this.#wallets.add(wallet)
+  }
+
+  /** Has wallets that lost links with a withdrawn slot (rule K9) checked as a whole. */
+  noteWithdrawn(wallets: Iterable<number>): void {
+    this.noteWallets(wallets)
+    for (const wallet of wallets) this.#withdrawn.add(wallet)
   }
 
   /**
@@ -120,6 +128,8 @@ export class LinkChecker {
   async pass(): Promise<number> {
     const links = this.#pending
     this.#pending = []
+    this.#ends.forget(this.#withdrawn)
+    this.#withdrawn.clear()
     await this.#extend(links)
     await this.#review()
     const now = this.#deps.now()

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import test from 'ava'
 import { compareWith, describeDifference } from '../../../infra/simulate/compare.ts'
+import { FINALIZE_DELAY_SLOTS } from '../../../infra/simulator/grpc/slot-stream.ts'
 import { startSimulator } from '../../../infra/simulator/simulator.ts'
 import { REGISTRY } from '../../decode/registry.ts'
 import type { WalletRecord } from '../../domain/slot.ts'
@@ -13,6 +14,7 @@ import { createRegistry } from '../../runtime/telemetry.ts'
 import { migrate } from '../../store/migrate.ts'
 import { readSnapshotSlots } from '../../store/tables/balance-snapshots.ts'
 import { readBreaks } from '../../store/tables/chain-breaks.ts'
+import { aMarker } from '../../testing/a-marker.ts'
 import { slowTables } from '../../testing/slow-tables.ts'
 import { openTestStore, type TestStore, testDatabase } from '../../testing/test-store.ts'
 import { startFold } from '../fold/fold.ts'
@@ -74,7 +76,7 @@ async function follow(isLeftOut: IsLeftOut, callsPerHour = 1_000_000) {
   const rpc = createRpc({ url: simulator.rpcUrl, metrics })
   const newest = () => status
   let status = { slot: START, blockTime: simulator.market.timeOf(START) }
-  simulator.advance(2)
+  simulator.advance(FINALIZE_DELAY_SLOTS + 2) // snapshots are of a finalized slot
   const snapshots = startSnapshots({ ...deps, rpc, newest, everyMs: 20 })
   while ((await readSnapshotSlots(store)).size < WALLETS && bugs.length === 0) await pause(10)
   const first = Math.max(...(await readSnapshotSlots(store)).values()) + 1
@@ -106,7 +108,7 @@ async function follow(isLeftOut: IsLeftOut, callsPerHour = 1_000_000) {
     truth.push(...records)
     status = { slot, blockTime: simulator.market.timeOf(slot) }
     await log.appendSlot({
-      marker: { ...status, parent: slot - 1, solPrice: null },
+      marker: { ...aMarker(slot), ...status },
       records: records.filter(({ txIndex }) => !missing.has(txIndex)),
     })
   }

@@ -82,7 +82,7 @@ async function takeSnapshot(
   address: Address,
   minContextSlot: number,
 ): Promise<void> {
-  const options = { commitment: 'confirmed', minContextSlot } as const
+  const options = { commitment: 'finalized', minContextSlot } as const
   const { slot, lamports, tokens } = await rpc.getHoldings(address, options)
   await insertSnapshot(
     store,

@@ -25,7 +25,7 @@ SELECT concat('W', toString(x.wallet)) AS wallet,
   toUInt32(b.breaks - b.open) AS unexplained_breaks
 FROM wallet_coverage AS x FINAL
 LEFT JOIN (SELECT wallet, slot FROM balance_snapshots FINAL WHERE account = '') AS n ON n.wallet = x.wallet
-LEFT JOIN (SELECT wallet, max(block_time) AS newest FROM sol_balances GROUP BY wallet) AS l ON l.wallet = x.wallet
+LEFT JOIN (SELECT wallet, max(block_time) AS newest FROM sol_balances WHERE slot NOT IN (SELECT slot FROM withdrawn_slots) GROUP BY wallet) AS l ON l.wallet = x.wallet
 LEFT JOIN (SELECT wallet, block_time FROM wallet_verifications FINAL) AS v ON v.wallet = x.wallet
 LEFT JOIN
 (

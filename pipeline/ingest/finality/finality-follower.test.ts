@@ -1,0 +1,84 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import test from 'ava'
+import { createLogger } from '../../runtime/logger.ts'
+import { createRegistry } from '../../runtime/telemetry.ts'
+import type { RpcBlock } from '../rpc/solana-rpc.ts'
+import type { OpenUpdateStream } from '../stream/yellowstone.ts'
+import { createIngestMetrics } from '../telemetry.ts'
+import { FinalityFollower } from './finality-follower.ts'
+import type { ChainBlock } from './finality-tracker.ts'
+
+const LIMITS = {
+  finalityIdleMs: 1,
+  finalityPatienceMs: 1,
+  pingMs: 1000,
+  backoffMs: 1,
+  maxBackoffMs: 2,
+}
+const block = (slot: number, parent = slot - 1, id = slot): ChainBlock => ({
+  slot,
+  parent,
+  blockId: BigInt(id),
+})
+
+/** Follows a finalized chain that only RPC has. `missing`: blocks that RPC does not have either. */
+function follow(final: readonly ChainBlock[], missing: readonly number[] = []) {
+  const stop = new AbortController()
+  const outcome: string[] = []
+  let opened = 0
+  const open: OpenUpdateStream = async () => {
+    opened += 1
+    return { kind: 'failed', message: 'no second subscription' }
+  }
+  const follower = new FinalityFollower(
+    { finalized: 10, sealed: [] },
+    {
+      endpoint: 'http://fake',
+      xToken: null,
+      open,
+      history: {
+        finalHeads: async (from, to) => final.filter(({ slot }) => slot >= from && slot <= to),
+        async finalBlock(slot) {
+          const head = final.find((one) => one.slot === slot)
+          if (missing.includes(slot) || head === undefined) return null
+          return { ...head, blockTime: 5, transactions: [] } satisfies RpcBlock
+        },
+      },
+      onWithdrawn: ({ slot }) => outcome.push(`withdrawn ${slot} at ${follower.finalized}`),
+      onMissing: ({ slot }) => outcome.push(`added ${slot} at ${follower.finalized}`),
+      onBug: (error) => outcome.push(String(error)),
+      logger: createLogger('silent'),
+      metrics: createIngestMetrics(createRegistry()),
+      stop: stop.signal,
+    },
+    LIMITS,
+  )
+  return {
+    follower,
+    outcome,
+    /** Lets the follower work until it has compared this slot. */
+    async until(slot: number) {
+      const run = follower.run()
+      while (follower.finalized !== slot || opened < 2) {
+        follower.tick()
+        await pause(1)
+      }
+      stop.abort()
+      await run
+    },
+  }
+}
+
+test('without a subscription to finalized blocks RPC is asked for them (rule K9)', async (t) => {
+  const { follower, outcome, until } = follow([block(11), block(13, 11, 99), block(14)])
+  for (const slot of [11, 12, 13, 14, 15]) follower.onSealed(block(slot))
+  await until(14)
+  t.deepEqual(outcome, ['withdrawn 12 at 11', 'withdrawn 13 at 11', 'added 13 at 11'])
+})
+
+test('finality does not pass a withdrawn slot before its finalized block is there, or given up', async (t) => {
+  const { follower, outcome, until } = follow([block(11, 10, 98), block(12, 11, 99)], [12])
+  for (const slot of [11, 12]) follower.onSealed(block(slot))
+  await until(12)
+  t.deepEqual(outcome, ['withdrawn 11 at 10', 'added 11 at 10', 'withdrawn 12 at 11'])
+})

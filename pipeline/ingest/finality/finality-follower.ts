@@ -1,0 +1,234 @@
+import { blockIdOf } from '../../domain/block-id.ts'
+import type { Logger } from '../../runtime/logger.ts'
+import { pause } from '../../runtime/pause.ts'
+import type { SlotRange } from '../catch-up.ts'
+import { StoppedError } from '../rpc/retry-until-stopped.ts'
+import type { RpcHistory } from '../rpc/rpc-history.ts'
+import type { RpcBlock } from '../rpc/solana-rpc.ts'
+import { createBackoff } from '../stream/backoff.ts'
+import { planReconnect, type StreamSettings } from '../stream/reconnect-policy.ts'
+import { openSession, type SessionEnd, type StreamSession } from '../stream/stream-session.ts'
+import { finalizedRequest } from '../stream/subscribe-request.ts'
+import type { OpenUpdateStream } from '../stream/yellowstone.ts'
+import type { IngestMetrics } from '../telemetry.ts'
+import type { UpdateEnvelope } from '../wire/update-envelope.ts'
+import { type ChainBlock, FinalityTracker } from './finality-tracker.ts'
+
+/** Limits of a finality follower. */
+export interface FinalityLimits {
+  /** Time without a finalized block after which its stream is replaced. */
+  readonly finalityIdleMs: number
+  /** Time that a gap between finalized blocks may last before it is read over RPC. */
+  readonly finalityPatienceMs: number
+  readonly pingMs: number
+  readonly backoffMs: number
+  readonly maxBackoffMs: number
+}
+
+/** Where following continues after a restart. */
+export interface FinalityStart {
+  /** The newest slot known to be final; null for none. */
+  readonly finalized: number | null
+  /** Sealed slots after it, in order. */
+  readonly sealed: readonly ChainBlock[]
+}
+
+/** Dependencies of a finality follower. */
+export interface FinalityDeps {
+  readonly endpoint: string
+  readonly xToken: string | null
+  readonly open: OpenUpdateStream
+  readonly history: Pick<RpcHistory, 'finalBlock' | 'finalHeads'>
+  /** Withdraws a sealed block. */
+  readonly onWithdrawn: (block: Pick<ChainBlock, 'slot' | 'blockId'>) => void
+  /** Adds a finalized block that was not sealed. */
+  readonly onMissing: (block: RpcBlock) => void
+  /** Called with an error that only a bug can cause. */
+  readonly onBug: (error: unknown) => void
+  readonly logger: Logger
+  readonly metrics: IngestMetrics
+  /** Every wait ends once this is aborted. */
+  readonly stop: AbortSignal
+}
+
+/**
+ * Follows the finalized chain by a second subscription to block metas, and withdraws a sealed slot
+ * only when that chain has another block there, or none (rule K9). Blocks that the stream lacks are
+ * read over RPC, so a server without such a subscription works too.
+ */
+export class FinalityFollower {
+  readonly #deps: FinalityDeps
+  readonly #limits: FinalityLimits
+  readonly #tracker: FinalityTracker
+  #session: StreamSession | null = null
+  #settings: StreamSettings = { replays: true, addressesPerFilter: undefined }
+  #finalized: number | null
+  /** When the finalized chain last moved; monotonic milliseconds. */
+  #movedAt = performance.now()
+  /** Whether a block is being fetched: nothing later is taken meanwhile. */
+  #isFetching = false
+  #isReading = false
+
+  constructor(start: FinalityStart, deps: FinalityDeps, limits: FinalityLimits) {
+    this.#deps = deps
+    this.#limits = limits
+    this.#tracker = new FinalityTracker(start.finalized)
+    this.#finalized = start.finalized
+    const [first] = start.sealed
+    // What was sealed between the newest final slot and the first known one is not known.
+    if (first !== undefined && start.finalized !== null)
+      this.#tracker.ignore({ from: start.finalized + 1, to: first.slot - 1 })
+    for (const block of start.sealed) this.#tracker.addSealed(block)
+  }
+
+  /** Everything up to this slot is final, and what followed from that was applied; null: none. */
+  get finalized(): number | null {
+    return this.#finalized
+  }
+
+  /** Notes a slot that was sealed. */
+  onSealed(block: ChainBlock): void {
+    const given = this.#tracker.addSealed(block)
+    if (given === 0) return
+    this.#deps.metrics.unverifiedSlots.inc(given)
+  }
+
+  /** Notes slots that are skipped for good. */
+  onGap(range: SlotRange): void {
+    this.#tracker.ignore(range)
+  }
+
+  /** Follows until `stop`. */
+  async run(): Promise<void> {
+    const { stop, logger, metrics } = this.#deps
+    const backoff = createBackoff(this.#limits)
+    let isQuiet = false
+    while (!stop.aborted) {
+      const tip = this.#tracker.tip
+      const end = await this.#stream()
+      if (stop.aborted) return
+      metrics.streams.inc({ end: `finality_${end.kind}` })
+      const plan = planReconnect(end, this.#settings)
+      this.#settings = plan.settings
+      if (plan.kind === 'reopen') continue
+      // The next stream starts live; RPC has what is before it.
+      if (plan.kind === 'catch_up') this.#settings = { ...this.#settings, replays: false }
+      if (this.#tracker.tip !== tip) backoff.reset()
+      else if (!isQuiet) logger.warn({ end: end.kind }, 'stream of finalized blocks ended')
+      isQuiet = this.#tracker.tip === tip
+      await pause(backoff.next(), stop)
+    }
+  }
+
+  /** Ends the stream; `run` then resolves if `stop` is aborted. */
+  close(): void {
+    this.#session?.end({ kind: 'closed' })
+  }
+
+  /** Lets time pass. Called a few times per second. */
+  tick(): void {
+    this.#advance()
+    const waited = performance.now() - this.#movedAt
+    const patience = this.#tracker.hasGap
+      ? this.#limits.finalityPatienceMs
+      : this.#limits.finalityIdleMs
+    const wanted = waited > patience ? this.#tracker.wanted() : null
+    if (wanted !== null && !this.#isReading && !this.#isFetching) void this.#read(wanted)
+  }
+
+  /** Reads finalized blocks over RPC. */
+  async #read({ from, to }: SlotRange): Promise<void> {
+    this.#isReading = true
+    try {
+      const last = Math.min(to, from + SLOTS_PER_READ - 1)
+      for (const block of await this.#deps.history.finalHeads(from, last))
+        this.#tracker.addFinal(block)
+      this.#advance()
+    } catch (error) {
+      this.#onError(error)
+    } finally {
+      this.#isReading = false
+    }
+  }
+
+  async #stream(): Promise<SessionEnd> {
+    const { endpoint, xToken, open } = this.#deps
+    const { tip } = this.#tracker
+    const fromSlot = this.#settings.replays && tip !== null ? tip + 1 : null
+    const session = await openSession({
+      endpoint,
+      xToken,
+      request: finalizedRequest(fromSlot),
+      open,
+      limits: { idleMs: this.#limits.finalityIdleMs, pingMs: this.#limits.pingMs },
+      onUpdate: (envelope) => this.#onUpdate(envelope),
+    })
+    if ('kind' in session) return session
+    // The server may have dropped the slots to replay only for this stream.
+    this.#settings = { ...this.#settings, replays: true }
+    this.#session = session
+    if (this.#deps.stop.aborted) session.end({ kind: 'closed' })
+    const end = await session.ended
+    this.#session = null
+    return end
+  }
+
+  #onUpdate(envelope: UpdateEnvelope | null): void {
+    if (envelope?.kind !== 'meta' || envelope.parent >= envelope.slot) return
+    const { slot, parent, blockhash } = envelope
+    this.#tracker.addFinal({ slot, parent, blockId: blockIdOf(blockhash) })
+    this.#advance()
+  }
+
+  /** Applies finalized blocks up to the next one that has to be fetched. */
+  #advance(): void {
+    const { onWithdrawn, metrics } = this.#deps
+    while (!this.#isFetching) {
+      const passed = this.#tracker.take()
+      if (passed === null) return
+      this.#movedAt = performance.now()
+      const { block, withdrawn, missing } = passed
+      for (const sealed of withdrawn) {
+        const outcome = sealed.slot === block.slot ? 'replaced' : 'vanished'
+        metrics.withdrawnSlots.inc({ outcome })
+        onWithdrawn(sealed)
+      }
+      if (!missing) {
+        this.#passTo(block.slot)
+        continue
+      }
+      this.#isFetching = true
+      void this.#fetch(block.slot)
+    }
+  }
+
+  #passTo(slot: number): void {
+    this.#finalized = slot
+    this.#deps.metrics.finalizedSlot.set(slot)
+  }
+
+  /** Reads a finalized block that was not sealed. */
+  async #fetch(slot: number): Promise<void> {
+    const { history, onMissing, metrics, logger } = this.#deps
+    try {
+      const block = await history.finalBlock(slot)
+      if (block !== null) onMissing(block)
+      else {
+        metrics.unverifiedSlots.inc()
+        logger.error('RPC does not have a finalized block that replaces a sealed one')
+      }
+      this.#isFetching = false
+      this.#passTo(slot)
+      this.#advance()
+    } catch (error) {
+      this.#onError(error)
+    }
+  }
+
+  #onError(error: unknown): void {
+    if (!(error instanceof StoppedError)) this.#deps.onBug(error)
+  }
+}
+
+/** Slots that one read over RPC covers. */
+const SLOTS_PER_READ = 200

@@ -1,0 +1,34 @@
+import type { BlockId } from '../../domain/block-id.ts'
+import { insertRows } from '../insert-rows.ts'
+import type { Store } from '../store.ts'
+
+/** Subquery: the slots that were withdrawn. There are few. */
+export const WITHDRAWN_SLOTS = 'SELECT slot FROM withdrawn_slots'
+
+/** Subquery: whether any slot was withdrawn. */
+export const HAS_WITHDRAWN = 'SELECT count() > 0 FROM withdrawn_slots'
+
+/** Where on the log a slot was withdrawn. */
+export interface WithdrawnPlace {
+  readonly slot: number
+  /** The block that was sealed; null if its hash is not known. */
+  readonly blockId: BlockId | null
+  readonly epoch: number
+  readonly partition: number
+  readonly offset: number
+}
+
+/** Stores the withdrawal of a slot on one partition. A row written again is the same. */
+export function insertWithdrawnSlot(store: Store, place: WithdrawnPlace): Promise<void> {
+  const { slot, epoch, partition, offset, blockId } = place
+  const row = { slot, epoch, partition, offset, block_id: blockId }
+  return insertRows(store, 'withdrawn_slots', [row])
+}
+
+/** Returns the newest withdrawn slots, 100,000 at most. */
+export async function readWithdrawnSlots(store: Store): Promise<Set<number>> {
+  const rows = await store.query<{ slot: string }>(
+    'SELECT DISTINCT slot FROM withdrawn_slots ORDER BY slot DESC LIMIT 100000',
+  )
+  return new Set(rows.map(({ slot }) => Number(slot)))
+}
