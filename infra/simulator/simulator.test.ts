@@ -39,14 +39,14 @@ const confirmed = (slot: number) => (update: SubscribeUpdate) =>
   update.slot?.slot === String(slot) && update.slot.status === SlotStatus.SLOT_CONFIRMED
 
 /** `slot/index` of each transaction among updates. */
-function placesOf(updates: readonly SubscribeUpdate[]): string[] {
+function transactionIdsOf(updates: readonly SubscribeUpdate[]): string[] {
   return updates.flatMap(({ transaction }) =>
     transaction === undefined ? [] : [`${transaction.slot}/${transaction.transaction?.index}`],
   )
 }
 
-/** Places of the transactions that concern tracked wallets by the truth, in order. */
-function truePlaces(simulator: Simulator, from: number, to: number): string[] {
+/** `slot/index` of each transaction that concerns a tracked wallet by the truth, in order. */
+function trueTransactionIds(simulator: Simulator, from: number, to: number): string[] {
   const slots = Array.from({ length: to - from + 1 }, (_, i) => from + i)
   return slots.flatMap((slot) =>
     simulator.truth(slot).transactions.map((index) => `${slot}/${index}`),
@@ -72,9 +72,9 @@ const SLOTS = { slots: { filterByCommitment: true } }
 test('a subscription by wallet gets every transaction that the truth knows, once, and nothing else', async (t) => {
   const simulator = await start(t)
   const updates = await follow(simulator, followWallets(simulator), 41)
-  const expected = truePlaces(simulator, START, START + 40)
+  const expected = trueTransactionIds(simulator, START, START + 40)
   t.true(expected.length > 20)
-  t.deepEqual(placesOf(updates), expected)
+  t.deepEqual(transactionIdsOf(updates), expected)
   t.deepEqual(
     updates.flatMap(({ blockMeta }) => (blockMeta === undefined ? [] : [Number(blockMeta.slot)])),
     Array.from({ length: 41 }, (_, i) => START + i),
@@ -100,18 +100,18 @@ test('an incoming transfer that names token accounts alone is found by its owner
   const filter = request.transactions.wallets!
   const { tokenAccounts, ...plain } = filter
   t.is(tokenAccounts, TokenAccountExpansionControlFlag.BALANCE_CHANGED)
-  const withOwners = placesOf(await follow(simulator, request, 60))
+  const withOwners = transactionIdsOf(await follow(simulator, request, 60))
   const from = simulator.confirmedSlot - 59
-  t.deepEqual(withOwners, truePlaces(simulator, from, simulator.confirmedSlot))
+  t.deepEqual(withOwners, trueTransactionIds(simulator, from, simulator.confirmedSlot))
   const named = new Set<string>()
   for (let slot = from; slot <= simulator.confirmedSlot; slot += 1) {
     for (const { txIndex } of simulator.truth(slot).balances) named.add(`${slot}/${txIndex}`)
   }
   const replayed = { ...request, transactions: { plain }, fromSlot: String(from) }
-  const without = placesOf(await follow(simulator, replayed, 1))
+  const without = transactionIdsOf(await follow(simulator, replayed, 1))
   t.deepEqual(
-    without.filter((place) => withOwners.includes(place)),
-    withOwners.filter((place) => named.has(place)),
+    without.filter((id) => withOwners.includes(id)),
+    withOwners.filter((id) => named.has(id)),
   )
   t.true(withOwners.length > named.size)
 })
@@ -163,7 +163,9 @@ test('filters include, exclude, require, tell failed from successful, and by sig
   const signature = bs58.encode(one.transaction!.signature)
   const again = { ...EMPTY_REQUEST, slots: SLOTS, fromSlot: one.slot }
   const bySignature = { one: { ...lists, signature } }
-  const found = placesOf(await follow(simulator, { ...again, transactions: bySignature }, 1))
+  const found = transactionIdsOf(
+    await follow(simulator, { ...again, transactions: bySignature }, 1),
+  )
   t.deepEqual(found, [`${one.slot}/${one.transaction!.index}`])
 })
 
@@ -176,14 +178,14 @@ test('a compressed account filter finds its wallets, by token owner too', async 
   request.transactions = {
     wallets: { ...filter, tokenAccounts: TokenAccountExpansionControlFlag.BALANCE_CHANGED },
   }
-  const places = placesOf(await follow(simulator, request, 50))
-  const expected = truePlaces(simulator, START, START + 49)
+  const ids = transactionIdsOf(await follow(simulator, request, 50))
+  const expected = trueTransactionIds(simulator, START, START + 49)
   t.deepEqual(
-    expected.filter((place) => !places.includes(place)),
+    expected.filter((id) => !ids.includes(id)),
     [],
   )
   // False positives are few.
-  t.true(places.length <= expected.length * 1.2 + 2)
+  t.true(ids.length <= expected.length * 1.2 + 2)
 })
 
 test('from_slot replays and goes on live without a gap; a restart replays the same', async (t) => {
@@ -195,7 +197,7 @@ test('from_slot replays and goes on live without a gap; a restart replays the sa
       .filter(({ ping }) => ping === undefined)
       .map(({ createdAt: _, ...update }) => JSON.stringify(update))
   const replayed = await follow(simulator, request, 10)
-  t.deepEqual(placesOf(replayed), truePlaces(simulator, START + 5, START + 59))
+  t.deepEqual(transactionIdsOf(replayed), trueTransactionIds(simulator, START + 5, START + 59))
   const restarted = await start(t)
   restarted.advance(50)
   t.deepEqual(bodies(await follow(restarted, request, 10)), bodies(replayed))
@@ -336,8 +338,8 @@ async function followHonestly(simulator: Simulator, until: number) {
         const { transaction, blockMeta, slot } = stream.updates[read]!
         if (transaction !== undefined) {
           const at = Number(transaction.slot)
-          const place = `${at}/${transaction.transaction?.index}`
-          candidates.set(at, (candidates.get(at) ?? new Set()).add(place))
+          const id = `${at}/${transaction.transaction?.index}`
+          candidates.set(at, (candidates.get(at) ?? new Set()).add(id))
         }
         if (blockMeta !== undefined) {
           blocks.set(Number(blockMeta.slot), Number(blockMeta.executedTransactionCount))
@@ -400,10 +402,10 @@ for (const [name, trouble] of [
         0
       // Ignores slots that were skipped or dead; indexes beyond the block are garbage.
       if (!produced) continue
-      const wanted = truePlaces(simulator, slot, slot)
+      const wanted = trueTransactionIds(simulator, slot, slot)
       const got = candidates.get(slot) ?? new Set()
       t.deepEqual(
-        wanted.filter((place) => !got.has(place)),
+        wanted.filter((id) => !got.has(id)),
         [],
         `slot ${slot}`,
       )
@@ -418,7 +420,7 @@ for (const [name, trouble] of [
 test('each kind of trouble occurs when it is on, and only then', async (t) => {
   const quiet = await start(t)
   const calm = await follow(quiet, followWallets(quiet), 80)
-  t.is(new Set(placesOf(calm)).size, placesOf(calm).length)
+  t.is(new Set(transactionIdsOf(calm)).size, transactionIdsOf(calm).length)
   const trouble = {
     shuffle: true,
     duplicates: true,
@@ -442,9 +444,9 @@ test('each kind of trouble occurs when it is on, and only then', async (t) => {
       slot !== undefined && Number(slot.slot) >= last && slot.status === SlotStatus.SLOT_CONFIRMED,
   )
   const { updates } = stream
-  const places = placesOf(updates)
-  t.true(new Set(places).size < places.length, 'duplicates')
-  t.notDeepEqual([...places].sort(), places, 'shuffled')
+  const ids = transactionIdsOf(updates)
+  t.true(new Set(ids).size < ids.length, 'duplicates')
+  t.notDeepEqual([...ids].sort(), ids, 'shuffled')
   const malformed = updates.filter(
     ({ transaction: update }) =>
       update !== undefined &&
@@ -489,15 +491,15 @@ test('a transaction that the stream leaves out comes neither live nor in a repla
   replay.close()
 
   const kinds = new Set<string>()
-  const expected = truePlaces(simulator, START, to).filter((place) => {
-    const [slot, index] = place.split('/').map(Number) as [number, number]
+  const expected = trueTransactionIds(simulator, START, to).filter((id) => {
+    const [slot, index] = id.split('/').map(Number) as [number, number]
     const kind = simulator.omitted(slot).get(index)
     if (kind !== undefined) kinds.add(kind)
     return kind === undefined
   })
   t.deepEqual([...kinds].sort(), [...OMISSIONS].sort())
-  t.deepEqual(placesOf(live), expected)
-  t.deepEqual(placesOf(replay.updates), expected)
+  t.deepEqual(transactionIdsOf(live), expected)
+  t.deepEqual(transactionIdsOf(replay.updates), expected)
 })
 
 test('a wallet that is left out by request is silent from the next slot until it is asked for again', async (t) => {
@@ -519,10 +521,10 @@ test('a wallet that is left out by request is silent from the next slot until it
     [...simulator.omitted(slot).keys()].map((index) => `${slot}/${index}`),
   )
   t.true(left.length > 5)
-  const all = truePlaces(simulator, START, to + 19)
+  const all = trueTransactionIds(simulator, START, to + 19)
   t.deepEqual(
-    placesOf(stream.updates),
-    all.filter((place) => !left.includes(place)),
+    transactionIdsOf(stream.updates),
+    all.filter((id) => !left.includes(id)),
   )
 })
 

@@ -175,7 +175,7 @@ function addPayments(
   const paid = createPaidChain(source.chain, {
     faucetSecret: derivedSigner(seed, 'faucet').secret,
     newest: () => clock.slot,
-    strangers: [pro, credits].flatMap((key) => [
+    absentKeys: [pro, credits].flatMap((key) => [
       key,
       associatedTokenAccount(key, USDT_MINT, TOKEN),
     ]),

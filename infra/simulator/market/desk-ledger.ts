@@ -11,7 +11,7 @@ interface Holding {
 /**
  * Balances while an episode is played, transaction by transaction. The desk's wallets begin at zero
  * lamports: their real balance is a base that several episodes share. Pools always hold what their
- * price at the slot implies; strangers have plenty.
+ * price at the slot implies; untracked wallets have plenty.
  */
 export class DeskLedger implements LedgerBalances {
   /** The slot of the transaction that is being built. */

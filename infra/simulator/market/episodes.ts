@@ -39,13 +39,13 @@ export function createEpisodes(market: {
 }): Episodes {
   const { universe, pools, desks, scales, shape, compressed } = market
   const habits = compressed === undefined ? BUSY_HABITS : CALM_HABITS
-  const play = ({ desk, scale, start }: EpisodePlace): Episode => {
+  const play = ({ desk, scale, start }: EpisodeParts): Episode => {
     const atOrAfter = scale.byTheMinute
       ? (slot: number) => minuteBlockFrom(shape, slot)
       : shape.atOrAfter
     return playEpisode({ universe, pools, desk, scale, start, atOrAfter, habits })
   }
-  const cache = new LRUCache<string, Episode, EpisodePlace>({
+  const cache = new LRUCache<string, Episode, EpisodeParts>({
     max: Math.max(FEWEST_CACHED, desks.length * scales.length * 3),
     memoMethod: (_key, _stale, { context }) => play(context),
   })
@@ -68,7 +68,7 @@ export function createEpisodes(market: {
   }
 }
 
-interface EpisodePlace {
+interface EpisodeParts {
   readonly desk: Desk
   readonly scale: Scale
   readonly start: number

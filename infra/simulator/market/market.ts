@@ -17,9 +17,9 @@ import { createSlotOrder } from './slot-order.ts'
 import { blockTimeOf } from './slot-time.ts'
 import { applyDraft, SlotTransactions } from './slot-transactions.ts'
 import { type SlotTruth, truthOf } from './slot-truth.ts'
-import { strangerAction } from './stranger.ts'
 import { lifeOfTemperament } from './temperament.ts'
 import { createUniverse, type Universe } from './universe.ts'
+import { untrackedAction } from './untracked-action.ts'
 import type { PoolBalances } from './venues/pool.ts'
 import { VENUES } from './venues/registry.ts'
 import { createWalletAccounts } from './wallet-accounts.ts'
@@ -135,7 +135,7 @@ function createParts(options: MarketOptions, shape: ChainShape) {
   const episodes = createEpisodes({ universe, pools, desks, scales, shape, compressed })
   const order = createSlotOrder({ seed, desks, scales, othersPerSlot, episodes })
   const deskIndex = createDeskIndex(desks)
-  const strangerOf = (slot: number, n: number) => strangerAction(universe, pools, slot, n)
+  const untrackedActionOf = (slot: number, n: number) => untrackedAction(universe, pools, slot, n)
   return {
     universe,
     signatures,
@@ -149,7 +149,7 @@ function createParts(options: MarketOptions, shape: ChainShape) {
       episodes,
       order,
       signatures,
-      strangerOf,
+      untrackedActionOf,
       blockhashOf,
     }),
   }

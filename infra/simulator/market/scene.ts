@@ -73,8 +73,8 @@ export function finishTransaction(
 }
 
 /** An untracked wallet with enough lamports to pay. */
-export function pickStranger(scene: MarketScene, lamports: bigint): Key {
-  const key = scene.random.pick(scene.universe.strangers)
+export function pickUntracked(scene: MarketScene, lamports: bigint): Key {
+  const key = scene.random.pick(scene.universe.untrackedKeys)
   if (scene.ledger.lamports(key) < lamports + 1_000_000_000n) {
     scene.ledger.grant(key, lamports * 3n + 40_000_000_000n + key.lamports, null)
   }

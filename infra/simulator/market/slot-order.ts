@@ -63,12 +63,12 @@ export function createSlotOrder(market: {
         for (let n = countAt(desk, scale, slot); n > 0; n -= 1) codes.push(codeOf(desk, scale))
     return codes
   }
-  const strangers = Array.from({ length: Math.ceil(othersPerSlot) }, (_, i): MakerCode => -1 - i)
+  const untracked = Array.from({ length: Math.ceil(othersPerSlot) }, (_, i): MakerCode => -1 - i)
   // A block of the compressed history is the beginning of the same block in a whole history.
   const draw = (slot: number): Int16Array =>
     Int16Array.from([
       ...createRandom(seed, 'interleave first', slot).shuffle(codesAt(slot, true)),
-      ...createRandom(seed, 'interleave', slot).shuffle([...codesAt(slot, false), ...strangers]),
+      ...createRandom(seed, 'interleave', slot).shuffle([...codesAt(slot, false), ...untracked]),
     ])
   const orders = new LRUCache<number, Int16Array>({ max: CACHED_ORDERS, memoMethod: draw })
 

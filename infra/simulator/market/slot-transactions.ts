@@ -39,7 +39,7 @@ interface Sources {
   readonly order: SlotOrder
   readonly signatures: Signatures
   /** The action of the n-th untracked wallet in a slot. */
-  strangerOf(slot: number, n: number): MarketAction
+  untrackedActionOf(slot: number, n: number): MarketAction
   blockhashOf(slot: number): Buffer
 }
 
@@ -52,13 +52,13 @@ export class SlotTransactions {
   }
 
   place(slot: number): PlacedSlot {
-    const { order, strangerOf } = this.#sources
+    const { order, untrackedActionOf } = this.#sources
     const balances: Balances = new Map()
     const seen = new Set<Desk>()
     const nextAction = createActionCursor(order, slot)
     const actions = Array.from(order.of(slot), (code): PlacedAction => {
       const desk = order.deskOf(code)
-      if (desk === undefined) return { desk, action: () => strangerOf(slot, -1 - code) }
+      if (desk === undefined) return { desk, action: () => untrackedActionOf(slot, -1 - code) }
       if (!seen.has(desk)) this.#addBalances(desk, slot, balances)
       seen.add(desk)
       const action = nextAction(code)
@@ -97,12 +97,12 @@ export class SlotTransactions {
 
   /** One transaction of a slot; undefined past the last. */
   at(slot: number, index: number): SubscribeUpdateTransactionInfo | undefined {
-    const { scales, order, strangerOf } = this.#sources
+    const { scales, order, untrackedActionOf } = this.#sources
     const code = order.of(slot)[index]
     if (code === undefined) return undefined
     const desk = order.deskOf(code)
     if (desk === undefined)
-      return this.encode(slot, index, strangerOf(slot, -1 - code).draft, new Map())
+      return this.encode(slot, index, untrackedActionOf(slot, -1 - code).draft, new Map())
     // Only transactions of the same desk change its balances.
     const codes = scales.map((scale) => order.codeOf(desk, scale))
     const nextAction = createActionCursor(order, slot)

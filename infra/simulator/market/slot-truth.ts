@@ -52,8 +52,8 @@ export function truthOf(
     const before = new Map(balances)
     applyDraft(balances, action.draft)
     const signature = encodeBase58(signatures.of(slot, index))
-    const place = { slot, txIndex: index, blockTime: blockTimeOf(slot), signature }
-    records.push(...recordsOf(universe, action, place, { before, after: balances }))
+    const fields = { slot, txIndex: index, blockTime: blockTimeOf(slot), signature }
+    records.push(...recordsOf(universe, action, fields, { before, after: balances }))
   })
   return {
     transactions,
@@ -64,7 +64,7 @@ export function truthOf(
   }
 }
 
-interface TransactionPlace {
+interface TransactionFields {
   readonly slot: number
   readonly txIndex: number
   readonly blockTime: number
@@ -81,14 +81,14 @@ interface Around {
 function recordsOf(
   universe: Universe,
   { draft, intents }: MarketAction,
-  place: TransactionPlace,
+  fields: TransactionFields,
   around: Around,
 ): DecodedRecord[] {
-  const { slot, txIndex, blockTime, signature } = place
-  const places = { slot, txIndex, blockTime }
+  const { slot, txIndex, blockTime, signature } = fields
+  const recordFields = { slot, txIndex, blockTime }
   const named = new Set(draft.keys.flatMap((key) => walletOf(universe, key)?.number ?? []))
   const tracked = intents.filter((intent) => intent.wallet > 0)
-  const links = tokenLinksOf(universe, draft, places, around).filter(
+  const links = tokenLinksOf(universe, draft, recordFields, around).filter(
     (link) => named.has(link.wallet) || link.before !== link.after,
   )
   const wallets = new Set([...[...tracked, ...links].map(({ wallet }) => wallet), ...named])
@@ -96,13 +96,13 @@ function recordsOf(
     .sort((a, b) => a - b)
     .flatMap((wallet): DecodedRecord[] => [
       ...inEventOrder(tracked.filter((intent) => intent.wallet === wallet)).map(
-        (intent, eventIndex) => ({ ...intent, ...places, signature, eventIndex }),
+        (intent, eventIndex) => ({ ...intent, ...recordFields, signature, eventIndex }),
       ),
       ...draft.keys.flatMap((key): BalanceRecord[] => {
         const lamports = around.after.get(key.id)
         if (lamports === undefined || walletOf(universe, key)?.number !== wallet) return []
         const lamportsBefore = around.before.get(key.id) ?? null
-        return [{ kind: 'balance', ...places, wallet, lamports, lamportsBefore }]
+        return [{ kind: 'balance', ...recordFields, wallet, lamports, lamportsBefore }]
       }),
       ...links.filter((link) => link.wallet === wallet),
     ])
@@ -112,7 +112,7 @@ function recordsOf(
 function tokenLinksOf(
   universe: Universe,
   draft: Draft,
-  places: Pick<TokenAccountLink, 'slot' | 'txIndex' | 'blockTime'>,
+  recordFields: Pick<TokenAccountLink, 'slot' | 'txIndex' | 'blockTime'>,
   { before, after }: Around,
 ): TokenAccountLink[] {
   const ids = new Set([...draft.preTokens, ...draft.postTokens].map(({ account }) => account))
@@ -128,7 +128,7 @@ function tokenLinksOf(
       before: before.get(id) ?? pre?.amount ?? 0n,
       after: after.get(id) ?? post?.amount ?? 0n,
     }
-    const link = { ...places, wallet, account: address, mint: mint.key.address, ...amounts }
+    const link = { ...recordFields, wallet, account: address, mint: mint.key.address, ...amounts }
     return [{ kind: 'token_link', ...link }]
   })
   return links.sort((a, b) => (a.account < b.account ? -1 : 1))

@@ -6,7 +6,7 @@ import type { Draft, DraftBalance, DraftInstruction } from './transaction-builde
 type Meta = NonNullable<SubscribeUpdateTransactionInfo['meta']>
 type TokenBalance = Meta['preTokenBalances'][number]
 
-/** The place of a draft in the chain. */
+/** Index, signatures and blockhash of a draft in its block, and the balances before it. */
 export interface TransactionContext {
   readonly index: number
   readonly signatures: readonly Buffer[]
@@ -17,17 +17,17 @@ export interface TransactionContext {
   tokenBase(key: Key): bigint
 }
 
-/** The transaction of a draft at its place, as Yellowstone sends it. */
+/** The transaction of a draft in its context, as Yellowstone sends it. */
 export function transactionInfo(
   draft: Draft,
-  place: TransactionContext,
+  context: TransactionContext,
 ): SubscribeUpdateTransactionInfo {
   return {
-    signature: place.signatures[0]!,
+    signature: context.signatures[0]!,
     isVote: false,
-    index: String(place.index),
+    index: String(context.index),
     transaction: {
-      signatures: [...place.signatures],
+      signatures: [...context.signatures],
       message: {
         header: {
           numRequiredSignatures: draft.signerCount,
@@ -35,7 +35,7 @@ export function transactionInfo(
           numReadonlyUnsignedAccounts: draft.readonlyUnsignedCount,
         },
         accountKeys: draft.staticKeys.map((key) => key.bytes),
-        recentBlockhash: place.recentBlockhash,
+        recentBlockhash: context.recentBlockhash,
         instructions: draft.instructions.map(instructionOf),
         versioned: draft.versioned,
         addressTableLookups: draft.lookups.map((lookup) => ({
@@ -46,7 +46,7 @@ export function transactionInfo(
         config: configOf(draft),
       },
     },
-    meta: metaOf(draft, place),
+    meta: metaOf(draft, context),
   }
 }
 
@@ -55,12 +55,12 @@ function configOf({ config }: Draft) {
   return { ...config, priorityFee: String(config.priorityFee), heapSize: undefined }
 }
 
-function metaOf(draft: Draft, place: TransactionContext): Meta {
-  const bases = draft.keys.map((key) => place.base(key))
+function metaOf(draft: Draft, context: TransactionContext): Meta {
+  const bases = draft.keys.map((key) => context.base(key))
   const lamports = (amounts: readonly bigint[]) =>
     amounts.map((amount, index) => String(amount + bases[index]!))
   const tokens = (balances: readonly DraftBalance[]) =>
-    balances.map((balance) => tokenBalance(draft, balance, place))
+    balances.map((balance) => tokenBalance(draft, balance, context))
   return {
     err: draft.failure === null ? undefined : { err: customError(draft.failure) },
     fee: String(draft.fee),
@@ -100,10 +100,10 @@ function customError(failure: { instruction: number; code: number }): Buffer {
 function tokenBalance(
   draft: Draft,
   balance: DraftBalance,
-  place: TransactionContext,
+  context: TransactionContext,
 ): TokenBalance {
   const { mint, owner } = balance.token
-  const amount = balance.token.amount + place.tokenBase(draft.keys[balance.account]!)
+  const amount = balance.token.amount + context.tokenBase(draft.keys[balance.account]!)
   return {
     accountIndex: balance.account,
     mint: mint.key.address,

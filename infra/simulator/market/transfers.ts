@@ -15,7 +15,7 @@ import {
   finishTransaction,
   type MarketAction,
   type MarketScene,
-  pickStranger,
+  pickUntracked,
 } from './scene.ts'
 import { type Mint, TransactionBuilder } from './transaction-builder.ts'
 import type { Intent } from './truth.ts'
@@ -31,7 +31,7 @@ export function moveSol(
   direction: 'in' | 'out',
   lamports: bigint,
 ): MarketAction {
-  const other = pickStranger(scene, lamports)
+  const other = pickUntracked(scene, lamports)
   const [from, to] = direction === 'in' ? [other, wallet.key] : [wallet.key, other]
   const tx = new TransactionBuilder(from, scene.ledger)
   transferSol(tx, from, to, lamports)
@@ -69,7 +69,7 @@ export function receiveToken(
   mint: Mint,
   amount: bigint,
 ): MarketAction {
-  const other = pickStranger(scene, 0n)
+  const other = pickUntracked(scene, 0n)
   const source = associatedTokenAccount(other, mint.key, mint.program)
   scene.ledger.grant(source, 2_039_280n, { mint, owner: other, amount: amount * 3n })
   const target = associatedTokenAccount(wallet.key, mint.key, mint.program)
@@ -94,7 +94,7 @@ export function sendToken(
   amount: bigint,
   to: Wallet | null,
 ): MarketAction {
-  const receiver = to?.key ?? scene.random.pick(scene.universe.strangers)
+  const receiver = to?.key ?? scene.random.pick(scene.universe.untrackedKeys)
   const source = associatedTokenAccount(wallet.key, mint.key, mint.program)
   const all = scene.ledger.tokenAccount(source)!.amount === amount && mint.key !== USDC_MINT
   const tx = beginTransaction(scene, wallet.key)

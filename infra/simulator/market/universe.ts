@@ -71,8 +71,8 @@ export interface Universe {
   /** The same by key id. */
   readonly walletsById: ReadonlyMap<string, Wallet>
   readonly coins: readonly Coin[]
-  /** Untracked traders. */
-  readonly strangers: readonly Key[]
+  /** Keys of the untracked wallets that trade. */
+  readonly untrackedKeys: readonly Key[]
   /** The SOL/USDC Whirlpool whose account the stream serves as the price. */
   readonly pricePool: Coin
 }
@@ -142,7 +142,8 @@ export function createUniverse(
     wallets,
     walletsById: new Map(wallets.map((wallet) => [wallet.key.id, wallet])),
     coins: Array.from({ length: coinCount }, (_, index) => createCoin(seed, index, livesOf(index))),
-    strangers: Array.from({ length: 200 }, (_, index) => derivedKey(seed, `stranger/${index}`)),
+    // The label is a part of the seed: with another one the market changes.
+    untrackedKeys: Array.from({ length: 200 }, (_, index) => derivedKey(seed, `stranger/${index}`)),
     pricePool: createPricePool(seed),
   }
 }

@@ -84,13 +84,13 @@ export function createPaidChain(
     readonly faucetSecret: Uint8Array
     readonly newest: () => number
     /** Keys that the base chain never names. A search for such a key there takes seconds. */
-    readonly strangers: Iterable<Key>
+    readonly absentKeys: Iterable<Key>
     /** Keys that the base chain knows, even if they are paid too. */
     readonly known: Iterable<Address>
   },
 ): PaidChain {
   const known = new Set<string>(options.known)
-  const strangers = new Set([...options.strangers].map(({ id }) => id))
+  const absentKeys = new Set([...options.absentKeys].map(({ id }) => id))
   const sent = new SentTransactions()
   let opening: Promise<Bank> | undefined
   let opened: Bank | null = null
@@ -101,7 +101,7 @@ export function createPaidChain(
     return opened
   }
 
-  function place(info: SubscribeUpdateTransactionInfo): string {
+  function append(info: SubscribeUpdateTransactionInfo): string {
     const after = options.newest() + 1
     const slot = base.nextProduced(after, Number.MAX_SAFE_INTEGER)
     if (slot === null) throw new Error('a chain goes on for ever')
@@ -109,7 +109,7 @@ export function createPaidChain(
     // A key that held nothing before its first payment is not in the base chain.
     info.transaction?.message?.accountKeys.forEach((key, at) => {
       const isNew = info.meta?.preBalances[at] === '0' && info.meta.postBalances[at] !== '0'
-      if (isNew && !known.has(encodeBase58(key))) strangers.add(keyId(key))
+      if (isNew && !known.has(encodeBase58(key))) absentKeys.add(keyId(key))
     })
     return encodeBase58(info.signature)
   }
@@ -120,19 +120,19 @@ export function createPaidChain(
       const { execute } = await bank()
       const tx = readSentTransaction(wire)
       // Sending a transaction again has no effect.
-      return sent.find(tx.signature) ? encodeBase58(tx.signature) : place(execute(tx, how))
+      return sent.find(tx.signature) ? encodeBase58(tx.signature) : append(execute(tx, how))
     },
-    airdrop: async (to, lamports) => place((await bank()).airdrop(to, lamports)),
-    airdropUsdt: async (owner, amount) => place((await bank()).airdropUsdt(owner, amount)),
+    airdrop: async (to, lamports) => append((await bank()).airdrop(to, lamports)),
+    airdropUsdt: async (owner, amount) => append((await bank()).airdropUsdt(owner, amount)),
   }
-  return { chain: withSent(base, sent, strangers, () => opened), payments }
+  return { chain: withSent(base, sent, absentKeys, () => opened), payments }
 }
 
 /** The chain with the sent transactions, and the bank's accounts. */
 function withSent(
   base: SimulatedChain,
   sent: SentTransactions,
-  strangers: ReadonlySet<string>,
+  absentKeys: ReadonlySet<string>,
   bank: () => Bank | null,
 ): SimulatedChain {
   return {
@@ -153,7 +153,7 @@ function withSent(
     *mentionsDown(id, from, last) {
       // Within a slot, sent transactions come last, and so are the newest.
       const added = [...sent.mentionsDown(id, from, last)]
-      for (const found of strangers.has(id) ? [] : base.mentionsDown(id, from, last)) {
+      for (const found of absentKeys.has(id) ? [] : base.mentionsDown(id, from, last)) {
         while (found !== null && added[0] !== undefined && added[0].slot >= found.slot)
           yield added.shift() ?? null
         yield found

@@ -84,9 +84,9 @@ function parseLine(text: string, where: string): Line {
 }
 
 function blockOf(slot: number, lines: Line[]): RecordedBlock {
-  const place = (line: Line) => line._source?.block?.index
-  if (lines.every((line) => place(line) !== undefined)) {
-    lines.sort((a, b) => place(a)! - place(b)!)
+  const blockIndex = (line: Line) => line._source?.block?.index
+  if (lines.every((line) => blockIndex(line) !== undefined)) {
+    lines.sort((a, b) => blockIndex(a)! - blockIndex(b)!)
   }
   const source = lines[0]!._source?.block
   return {

@@ -301,8 +301,8 @@ test('with trouble, some responses are 429 with Retry-After, and none is wrong',
 test('pages of any origin may call, as a wallet in a browser does', async (t) => {
   const { rpcUrl } = await start(t)
   const origin = { origin: 'http://dashboard.example' }
-  const asked = { ...origin, 'access-control-request-method': 'POST' }
-  const preflight = await fetch(rpcUrl, { method: 'OPTIONS', headers: asked })
+  const headers = { ...origin, 'access-control-request-method': 'POST' }
+  const preflight = await fetch(rpcUrl, { method: 'OPTIONS', headers })
   const fields = ['origin', 'methods', 'headers'].map((name) =>
     preflight.headers.get(`access-control-allow-${name}`),
   )

@@ -11,15 +11,16 @@ import type { PoolBalances } from './venues/pool.ts'
  * The swap of an untracked wallet at `position` in a slot. It depends on the seed, the slot and the
  * position alone. `pools` are the pools' accounts by key id.
  */
-export function strangerAction(
+export function untrackedAction(
   universe: Universe,
   pools: ReadonlyMap<string, PoolBalances>,
   slot: number,
   position: number,
 ): MarketAction {
+  // The label is a part of the seed: with another one the market changes.
   const random = createRandom(universe.seed, 'stranger', slot, position)
-  const index = random.below(universe.strangers.length)
-  const key = universe.strangers[index]!
+  const index = random.below(universe.untrackedKeys.length)
+  const key = universe.untrackedKeys[index]!
   const coin = universe.coins[(index * 7 + random.below(4)) % universe.coins.length]!
   const ledger = new DeskLedger(pools, new Set())
   ledger.slot = slot
@@ -35,9 +36,9 @@ export function strangerAction(
   }
   const spent = 1_000_000 + random.below(1_000_000_000)
   const amount = side === 'sell' ? held : BigInt(coin.quote === USDC_TOKEN ? spent : spent * 2)
-  return swapOnVenue(scene, strangerWallet(key), coin, side, amount, random.chance(0.1))
+  return swapOnVenue(scene, untrackedWallet(key), coin, side, amount, random.chance(0.1))
 }
 
-function strangerWallet(key: Key): Wallet {
+function untrackedWallet(key: Key): Wallet {
   return { number: 0, key, secret: new Uint8Array(), baseLamports: 0n, baseUsdc: 0n }
 }
