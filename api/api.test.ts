@@ -224,10 +224,10 @@ test('a store that hangs is 503 like one that is down, and the call costs nothin
   })
   const known = await own.customer(10)
   const unknown = await own.customer(10)
-  let asked = 0
+  let requests = 0
   const ask = async (key: string) => {
-    asked += 1
-    const mint = bs58.encode(Buffer.alloc(32, asked)) // nothing of it is cached
+    requests += 1
+    const mint = bs58.encode(Buffer.alloc(32, requests)) // nothing of it is cached
     const headers = { authorization: `Bearer ${key}` }
     const { status, headers: sent } = await fetch(`${own.url}/tokens/${mint}/swaps`, { headers })
     return [status, sent.get('x-credits-cost'), sent.get('x-credits-remaining')]

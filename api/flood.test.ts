@@ -64,10 +64,10 @@ test.serial(
     const get = (path: string) =>
       fetch(`${own.url}${path}`, { headers: { authorization: `Bearer ${key}` } })
     const started = performance.now()
-    const asked = Array.from({ length: 300 }, () => get('/readyz').then(({ status }) => status))
+    const readiness = Array.from({ length: 300 }, () => get('/readyz').then(({ status }) => status))
     const products = Array.from({ length: 20 }, () => get('/wallets').then(({ status }) => status))
     t.deepEqual([...new Set(await Promise.all(products))], [200])
-    t.deepEqual([...new Set(await Promise.all(asked))], [503]) // the feed has no slot yet
+    t.deepEqual([...new Set(await Promise.all(readiness))], [503]) // the feed has no slot yet
     t.true(probes <= 1 + (performance.now() - started) / 1000)
     await own.close()
   },

@@ -13,7 +13,7 @@ import { aSwapRow, insertWallets, MINT, markStored } from './testing/rows.ts'
 import { startApi, type TestApi } from './testing/start-api.ts'
 
 const codec = createCursorCodec(Buffer.alloc(32, 7))
-const PLACE = { slot: 1, txIndex: 0, wallet: 1, eventIndex: 0 }
+const EVENT_KEY = { slot: 1, txIndex: 0, wallet: 1, eventIndex: 0 }
 let opened: TestStore
 let api: TestApi
 let key: string
@@ -212,12 +212,12 @@ const CASES: readonly Case[] = [
     'payload_too_large',
   ],
   [
-    () => request(`GET /trades?cursor=${codec.encode(`swaps:${MINT}`, PLACE)}`),
+    () => request(`GET /trades?cursor=${codec.encode(`swaps:${MINT}`, EVENT_KEY)}`),
     400,
     'invalid_cursor',
   ],
   [
-    () => request(`GET /tokens/${MINT}/swaps?cursor=${codec.encode('trades', PLACE)}`),
+    () => request(`GET /tokens/${MINT}/swaps?cursor=${codec.encode('trades', EVENT_KEY)}`),
     400,
     'invalid_cursor',
   ],
@@ -452,12 +452,12 @@ test('a query of 2,048 bytes is read, unknown parameters are ignored', async (t)
 
 test('a client that disconnects in the middle of a body causes no failure', async (t) => {
   const { hostname, port } = new URL(api.url)
-  const asked = async () => {
+  const countRequests = async () => {
     const counts = /api_request_seconds_count\{resource="\/auth\/nonce",status="\d+"\} (\d+)/g
     const of = (await registry.metrics()).matchAll(counts)
     return [...of].reduce((sum, [, count]) => sum + Number(count), 0)
   }
-  const before = await asked()
+  const before = await countRequests()
   const fields = ['Content-Type: application/json', 'Content-Length: 1000']
   const socket = createConnection(Number(port), hostname)
   socket.write(request('POST /auth/nonce', fields))
@@ -466,7 +466,7 @@ test('a client that disconnects in the middle of a body causes no failure', asyn
   // This request is answered after the header of the other one was read.
   t.is((await send(request('GET /status'))).status, 200)
   socket.resetAndDestroy()
-  while ((await asked()) === before) await send(request('GET /status'))
+  while ((await countRequests()) === before) await send(request('GET /status'))
   t.notRegex(logged, /"level":[56]0/)
 })
 

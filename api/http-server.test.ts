@@ -133,10 +133,10 @@ test('a client that does not read its response is disconnected, also while it se
   // time too.
   const { server, port } = await serve(t, { stallTimeoutMs: 2000 }, (request, response) => {
     responses.set(request.url ?? '', response)
-    const asked = server.upgradeOf(request)
-    if (asked !== undefined) {
+    const upgrade = server.upgradeOf(request)
+    if (upgrade !== undefined) {
       response.detachSocket(request.socket)
-      webSockets.handleUpgrade(asked.request, asked.socket, asked.head, (webSocket) => {
+      webSockets.handleUpgrade(upgrade.request, upgrade.socket, upgrade.head, (webSocket) => {
         webSocket.on('message', () => webSocket.send('here'))
       })
     } else if (request.url !== '/slow-answer') response.end(LARGE)

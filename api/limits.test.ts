@@ -24,7 +24,7 @@ const ask = (path: string, client: string, init: RequestInit = {}) =>
 test('each client has a number of requests a minute, shown in the RateLimit fields; beyond it is 429 with Retry-After, before the key is checked (rules D2, D6)', async (t) => {
   const { key, wallet } = await api.customer(100)
   const withKey = { headers: { authorization: `Bearer ${key}` } }
-  const asked: [string, RequestInit][] = [
+  const requests: [string, RequestInit][] = [
     ['/nothing', {}], // neither counts
     ['/wallets', { method: 'POST' }],
     ['/wallets', withKey],
@@ -35,7 +35,7 @@ test('each client has a number of requests a minute, shown in the RateLimit fiel
     ['/status', {}], // not for monitoring
   ]
   const answers = []
-  for (const [path, init] of asked) {
+  for (const [path, init] of requests) {
     const { status, headers } = await ask(path, '198.51.100.1', init)
     const seconds = (name: string) =>
       headers.get(name)?.replace(/(?<=^|t=)([1-9]|[1-5]\d|60)$/, '60')

@@ -205,10 +205,10 @@ test('of keys created concurrently, in any order, exactly one is valid, and ever
         const valid = await Promise.all(keys.map((key) => accounts.accountOfKey(hashApiKey(key))))
         const good = keys.filter((_, at) => valid[at] === wallet)
         const { apiKey, key } = await accounts.openKey(wallet)
-        const asked = steps.some((step) => step !== 'ensure')
-        t.is(good.length, asked ? 1 : 0)
-        t.is(apiKey === null, asked)
-        if (asked)
+        const opensKey = steps.some((step) => step !== 'ensure')
+        t.is(good.length, opensKey ? 1 : 0)
+        t.is(apiKey === null, opensKey)
+        if (opensKey)
           t.deepEqual(
             [key.last4],
             good.map((one) => one.slice(-4)),
@@ -223,12 +223,12 @@ test('of keys created concurrently, in any order, exactly one is valid, and ever
 
 test('a key is looked up once per interval for all requests; text that is not a key never is', async (t) => {
   const [key, other] = [newApiKey(), newApiKey()]
-  const asked: string[] = []
+  const lookUps: string[] = []
   let now = 0
   let trusted = true
   const keys = createKeyCache(
     async (hash) => {
-      asked.push(hash)
+      lookUps.push(hash)
       return hash === hashApiKey(key) ? 'account' : null
     },
     { ttlMs: 1000, size: 2, now: () => now, isTrusted: () => trusted },
@@ -236,41 +236,41 @@ test('a key is looked up once per interval for all requests; text that is not a 
   t.deepEqual(await Promise.all([keys.accountOf(key), keys.accountOf(key)]), ['account', 'account'])
   t.is(await keys.accountOf(key), 'account')
   t.deepEqual([await keys.accountOf(other), await keys.accountOf('tw_no')], [null, null])
-  t.deepEqual(asked, [key, other].map(hashApiKey))
+  t.deepEqual(lookUps, [key, other].map(hashApiKey))
   now = 1000
   await keys.accountOf(key)
-  t.is(asked.length, 3)
+  t.is(lookUps.length, 3)
   trusted = false
   await keys.accountOf(key)
-  t.is(asked.length, 4)
+  t.is(lookUps.length, 4)
   trusted = true
   // A revoked key is invalid at once, also for a look-up that is running.
   now = 2000
   const asking = keys.accountOf(key)
   keys.revoke(hashApiKey(key))
   t.deepEqual([await asking, await keys.accountOf(key)], [null, null])
-  t.is(asked.length, 5)
+  t.is(lookUps.length, 5)
 })
 
 test('after the cache is cleared, every key is looked up again, also one whose look-up was running', async (t) => {
   const [known, other] = [newApiKey(), newApiKey()]
   const lookUps: ((account: string | null) => void)[] = []
-  let onAsked = () => {}
+  let onLookUp = () => {}
   let isGone = false
   const keys = createKeyCache(async () => {
     if (isGone) return null
     return new Promise((resolve) => {
       lookUps.push(resolve)
-      onAsked()
+      onLookUp()
     })
   })
   /** Starts a look-up, and resolves when the store gets its query. */
   const ask = async (key: string) => {
-    const isAsked = new Promise<void>((resolve) => {
-      onAsked = resolve
+    const begun = new Promise<void>((resolve) => {
+      onLookUp = resolve
     })
     const account = keys.accountOf(key)
-    await isAsked
+    await begun
     return { account }
   }
   const first = await ask(known)
@@ -289,10 +289,10 @@ test('after the cache is cleared, every key is looked up again, also one whose l
 
 test('a failed look-up is not cached, and the cache is bounded', async (t) => {
   let away = true
-  let asked = 0
+  let lookUps = 0
   const keys = createKeyCache(
     async (hash) => {
-      asked++
+      lookUps++
       if (away) throw new Error('away')
       return hash
     },
@@ -302,7 +302,7 @@ test('a failed look-up is not cached, and the cache is bounded', async (t) => {
   await t.throwsAsync(keys.accountOf(many[0] ?? ''), { message: 'away' })
   away = false
   for (const key of [...many, ...many.slice(1)]) await keys.accountOf(key)
-  t.is(asked, 4)
+  t.is(lookUps, 4)
   await keys.accountOf(many[0] ?? '')
-  t.is(asked, 5)
+  t.is(lookUps, 5)
 })

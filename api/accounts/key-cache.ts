@@ -88,13 +88,13 @@ export function createKeyCache(
       if (found !== undefined && found.expires > now() && isTrusted()) return found.account
       if (parseApiKey(text) === null) return null
       await before
-      let asked = asking.get(hash)
-      if (asked === undefined) {
+      let lookUp = asking.get(hash)
+      if (lookUp === undefined) {
         const begin = found === undefined ? askUnknown : askAndCount
-        asked = begin(hash, budget).finally(() => asking.delete(hash))
-        asking.set(hash, asked)
+        lookUp = begin(hash, budget).finally(() => asking.delete(hash))
+        asking.set(hash, lookUp)
       }
-      const account = await asked
+      const account = await lookUp
       return revoked.has(hash) ? null : account
     },
     revoke(keySha256) {

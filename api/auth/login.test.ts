@@ -387,8 +387,8 @@ test.serial('malformed requests are refused in the order of rule D2', async (t) 
       'invalid_parameter',
     ],
   ]
-  for (const [asked, status, code] of cases) {
-    const answer = await asked
+  for (const [request, status, code] of cases) {
+    const answer = await request
     t.is(answer.status, status, code)
     t.is((answer.body as { code?: string }).code, code)
   }

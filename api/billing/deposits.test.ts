@@ -507,14 +507,14 @@ test.serial(
   'for an account without transactions, the blocks that the server keeps show whether a list is complete',
   async (t) => {
     const account = address(stage.account.toBase58())
-    const asked: unknown[] = []
+    const requests: unknown[] = []
     const read = (slot: number, blocks: number[]) =>
       readDepositHistory(
         {
           getSignaturesForAddress: async () => [],
           getTransaction: () => Promise.reject(new Error('of which?')),
           async getBlocks(from, to) {
-            asked.push([from, to])
+            requests.push([from, to])
             return blocks
           },
         },
@@ -526,10 +526,10 @@ test.serial(
       )
     const position = { slot: 4850, signature: '' }
     t.deepEqual((await read(0, [])).position, position) // nothing was read before
-    t.deepEqual(asked, [])
+    t.deepEqual(requests, [])
     await t.throwsAsync(read(4000, []), { message: /does not list the whole history/ })
     t.deepEqual((await read(4000, [4150])).position, position)
-    t.deepEqual(asked, [
+    t.deepEqual(requests, [
       [3900, 4150],
       [3900, 4150],
     ])
@@ -548,13 +548,13 @@ test.serial('a page of a history comes from a server that has the previous page'
     blockTime: 0,
     signature: `${slot}`,
   })
-  const asked: unknown[] = []
+  const requests: unknown[] = []
   let lacksBefore = true
   const read = (seen: number[]) =>
     readDepositHistory(
       {
         async getSignaturesForAddress(_, { limit, before, minContextSlot }) {
-          asked.push([limit, before, minContextSlot])
+          requests.push([limit, before, minContextSlot])
           if (before !== undefined && lacksBefore) return []
           const from = before === undefined ? 5000 : Number(before) - 1
           const slots = Array.from({ length: limit }, (_, n) => from - n)
@@ -569,7 +569,7 @@ test.serial('a page of a history comes from a server that has the previous page'
       },
     )
   await t.throwsAsync(read([]), { message: /does not list the whole history/ })
-  t.deepEqual(asked.splice(0), [
+  t.deepEqual(requests.splice(0), [
     [100, undefined, 4840],
     [1000, '4901', 5000],
   ])

@@ -152,12 +152,12 @@ class RedisChannel implements AccountChannel {
  * limit, order key (or empty), topic, account.
  */
 const OPEN = `
-local place = ARGV[4]
-if place == '' then
+local orderKey = ARGV[4]
+if orderKey == '' then
   local now = redis.call('TIME')
-  place = now[1] .. string.format('%06d', now[2])
+  orderKey = now[1] .. string.format('%06d', now[2])
 end
-redis.call('ZADD', KEYS[1], place, ARGV[1] .. '/' .. ARGV[2])
+redis.call('ZADD', KEYS[1], orderKey, ARGV[1] .. '/' .. ARGV[2])
 redis.call('EXPIRE', KEYS[1], 604800)
 local limit = tonumber(ARGV[3])
 if redis.call('ZCARD', KEYS[1]) > limit then
@@ -175,4 +175,4 @@ if redis.call('ZCARD', KEYS[1]) > limit then
     end
   end
 end
-return place`
+return orderKey`

@@ -97,10 +97,10 @@ const GRANTED_SINCE = `wallet IN (
   WHERE cause != 'usage' AND created_at > fromUnixTimestamp64Milli({since:Int64}) LIMIT 100000)`
 
 const TOTAL_COLUMNS = ['funded', 'entries', 'used'] as const
-const PLACE_COLUMNS = ['ms', 'sequence'] as const
+const ROLLED_TO_COLUMNS = ['ms', 'sequence'] as const
 
 type TotalsRow = Readonly<Record<(typeof TOTAL_COLUMNS)[number], string>>
-type Place = Readonly<Record<(typeof PLACE_COLUMNS)[number], string>>
+type RolledToRow = Readonly<Record<(typeof ROLLED_TO_COLUMNS)[number], string>>
 
 /** Sums over the entries of an account. */
 export type Total = Pick<LedgerSnapshot, 'funded' | 'entries' | 'used'>
@@ -113,43 +113,43 @@ function total(row: TotalsRow | undefined): Total {
   }
 }
 
-function place(row: Place | undefined): string {
+function streamIdOf(row: RolledToRow | undefined): string {
   return row === undefined ? STREAM_START : `${row.ms}-${row.sequence}`
 }
 
 /** Reads the sums of an account, and how far the meter's stream was rolled up. */
 export async function readSnapshot(store: Store, account: Account, epoch: string) {
   // One query, so that sums and stream position belong to the same moment.
-  const [row] = await store.query<TotalsRow & Place>(
+  const [row] = await store.query<TotalsRow & RolledToRow>(
     `SELECT ${TOTALS}, ${ROLLED_TO}
      FROM ledger_entries FINAL WHERE wallet = {account:String} OR (wallet = '' AND idempotency_key = {key:String})`,
     { account, key: `epoch:${epoch}` },
-    [...TOTAL_COLUMNS, ...PLACE_COLUMNS],
+    [...TOTAL_COLUMNS, ...ROLLED_TO_COLUMNS],
   )
-  return { epoch, rolledTo: place(row), ...total(row) }
+  return { epoch, rolledTo: streamIdOf(row), ...total(row) }
 }
 
 /** Reads how far the meter's stream was rolled up. */
 export async function readRolledTo(store: Store, epoch: string): Promise<string> {
-  const [row] = await store.query<Place>(
+  const [row] = await store.query<RolledToRow>(
     `SELECT ${ROLLED_TO} FROM ledger_entries WHERE wallet = '' AND idempotency_key = {key:String}`,
     { key: `epoch:${epoch}` },
-    PLACE_COLUMNS,
+    ROLLED_TO_COLUMNS,
   )
-  return place(row)
+  return streamIdOf(row)
 }
 
 /** Reads the sums of accounts granted credits since a time (unix ms), or of all with null. */
 export async function readTotals(store: Store, epoch: string, since: number | null) {
-  const rows = await store.query<TotalsRow & Place & { wallet: string }>(
+  const rows = await store.query<TotalsRow & RolledToRow & { wallet: string }>(
     `SELECT wallet, ${TOTALS}, ${ROLLED_TO}
      FROM ledger_entries FINAL
      WHERE ${since === null ? "wallet != ''" : GRANTED_SINCE} OR (wallet = '' AND idempotency_key = {key:String})
      GROUP BY wallet`,
     { key: `epoch:${epoch}`, ...(since !== null && { since }) },
-    ['wallet', ...TOTAL_COLUMNS, ...PLACE_COLUMNS],
+    ['wallet', ...TOTAL_COLUMNS, ...ROLLED_TO_COLUMNS],
   )
-  const rolledTo = place(rows.find(({ wallet }) => wallet === ''))
+  const rolledTo = streamIdOf(rows.find(({ wallet }) => wallet === ''))
   const accounts = rows.filter(({ wallet }) => wallet !== '')
   return {
     at: { epoch, rolledTo },

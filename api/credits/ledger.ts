@@ -95,14 +95,14 @@ export class Ledger {
     const range = await this.#meter.beginRollUp(epoch, await readRolledTo(this.#store, epoch))
     if (range === null) return 0
     const [usage_ms, usage_sequence] = range.to.split('-')
-    const place = { cause: 'usage', reason: '', usage_ms, usage_sequence }
+    const usageFields = { cause: 'usage', reason: '', usage_ms, usage_sequence }
     const key = `usage:${epoch}:${range.from}`
     await insertEntries(this.#store, [
-      this.#row({ ...place, wallet: '', idempotency_key: `epoch:${epoch}`, credits: 0 }),
+      this.#row({ ...usageFields, wallet: '', idempotency_key: `epoch:${epoch}`, credits: 0 }),
       ...[...range.usage]
         .filter(([, credits]) => credits !== 0)
         .map(([wallet, credits]) =>
-          this.#row({ ...place, wallet, idempotency_key: key, credits: -credits }),
+          this.#row({ ...usageFields, wallet, idempotency_key: key, credits: -credits }),
         ),
     ])
     await this.#meter.endRollUp(epoch, range.to)

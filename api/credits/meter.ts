@@ -38,7 +38,7 @@ export interface Meter {
   /**
    * Returns the oldest range of the stream after `rolledTo`, summed by account; null if there is
    * none or the epoch is over. The same range is returned to every process until it is ended, and
-   * no two ranges start at the same place, so each has a ledger key of its own.
+   * no two ranges start at the same entry, so each has a ledger key of its own.
    */
   beginRollUp(epoch: string, rolledTo: StreamId): Promise<UsageRange | null>
   /** Trims a range that is in the ledger. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import type { Logger } from '../../pipeline/runtime/logger.ts'
-import { orUnavailable as askedOfRedis, connectRedis, type Redis } from '../redis-connection.ts'
+import { connectRedis, orUnavailable, type Redis } from '../redis-connection.ts'
 import {
   type BlockGrant,
   type Charge,
@@ -48,7 +48,7 @@ class RedisMeter implements Meter {
   readonly #limits: MeterLimits
   #run = ''
   /** Charges of the current turn of the event loop. */
-  #asked: AskedCharge[] = []
+  #pending: PendingCharge[] = []
 
   constructor(redis: Redis, prefix: string, limits: MeterLimits) {
     this.#redis = redis
@@ -58,42 +58,42 @@ class RedisMeter implements Meter {
 
   /** Reads the run id of the server. */
   async readRun(): Promise<void> {
-    const info = await asked(this.#redis.info('server'))
+    const info = await orMeterUnavailable(this.#redis.info('server'))
     this.#run = /^run_id:(\S+)/m.exec(info)?.[1] ?? ''
   }
 
   charge(account: string, credits: number, requestId: string): Promise<Charge> {
     return new Promise((resolve, reject) => {
-      this.#asked.push({ account, credits, requestId, resolve, reject })
-      if (this.#asked.length === 1) setImmediate(() => this.#chargeAsked())
+      this.#pending.push({ account, credits, requestId, resolve, reject })
+      if (this.#pending.length === 1) setImmediate(() => this.#chargePending())
     })
   }
 
-  #chargeAsked(): void {
-    const all = this.#asked
-    this.#asked = []
+  #chargePending(): void {
+    const all = this.#pending
+    this.#pending = []
     for (let start = 0; start < all.length; start += CHARGES_AT_ONCE)
       void this.#chargeTogether(all.slice(start, start + CHARGES_AT_ONCE))
   }
 
-  async #chargeTogether(asked: readonly AskedCharge[]): Promise<void> {
-    const keys = asked.flatMap(({ account, requestId }) =>
+  async #chargeTogether(charges: readonly PendingCharge[]): Promise<void> {
+    const keys = charges.flatMap(({ account, requestId }) =>
       this.#keys(`account:${account}`, `request:${requestId}`),
     )
     try {
       const reply = await this.#script('meterCharge', [
         ...[1 + keys.length, this.#key('usage'), ...keys],
         ...[this.#run, this.#limits.maxBacklog, this.#limits.requestSeconds],
-        ...asked.flatMap(({ account, credits }) => [account, credits]),
+        ...charges.flatMap(({ account, credits }) => [account, credits]),
       ])
-      for (const [index, { resolve, reject }] of asked.entries()) {
+      for (const [index, { resolve, reject }] of charges.entries()) {
         const [kind, left] = reply.slice(2 * index)
         if (kind === 'charged' || kind === 'insufficient') resolve({ kind, left: Number(left) })
         else if (kind === 'unknown' || kind === 'backlog') resolve({ kind })
         else reject(new ServiceError('unavailable', 'this request was refunded'))
       }
     } catch (error) {
-      for (const { reject } of asked) reject(error)
+      for (const { reject } of charges) reject(error)
     }
   }
 
@@ -105,7 +105,7 @@ class RedisMeter implements Meter {
   }
 
   async left(account: string): Promise<number | null> {
-    const [run, funded, used, reserved] = await asked(
+    const [run, funded, used, reserved] = await orMeterUnavailable(
       this.#redis.hmget(this.#key(`account:${account}`), 'run', 'funded', 'used', 'reserved'),
     )
     return run === this.#run ? Number(funded) - Number(used) - Number(reserved) : null
@@ -135,10 +135,10 @@ class RedisMeter implements Meter {
 
   async epoch(): Promise<string> {
     const key = this.#key('epoch')
-    const known = await asked(this.#redis.get(key))
+    const known = await orMeterUnavailable(this.#redis.get(key))
     if (known !== null) return known
-    await asked(this.#redis.set(key, randomUUID(), 'NX'))
-    return (await asked(this.#redis.get(key))) ?? ''
+    await orMeterUnavailable(this.#redis.set(key, randomUUID(), 'NX'))
+    return (await orMeterUnavailable(this.#redis.get(key))) ?? ''
   }
 
   async load(account: string, snapshot: Parameters<Meter['load']>[1]) {
@@ -187,7 +187,7 @@ class RedisMeter implements Meter {
   }
 
   async ping(): Promise<void> {
-    await asked(this.#redis.ping())
+    await orMeterUnavailable(this.#redis.ping())
   }
 
   async close(): Promise<void> {
@@ -212,11 +212,11 @@ class RedisMeter implements Meter {
       scripts.ScriptName,
       (...args: (string | number)[]) => Promise<unknown[]>
     >
-    return asked(client[name](...args))
+    return orMeterUnavailable(client[name](...args))
   }
 }
 
-interface AskedCharge {
+interface PendingCharge {
   readonly account: string
   readonly credits: number
   readonly requestId: string
@@ -231,8 +231,8 @@ const CHARGES_AT_ONCE = 100
  */
 const INSPECT_AT_ONCE = 200
 
-function asked<T>(reply: Promise<T>): Promise<T> {
-  return askedOfRedis(reply, 'the meter does not answer')
+function orMeterUnavailable<T>(reply: Promise<T>): Promise<T> {
+  return orUnavailable(reply, 'the meter does not answer')
 }
 
 function pairs(flat: readonly unknown[]): Map<string, number> {

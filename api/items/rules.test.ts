@@ -76,9 +76,9 @@ const NO_QUOTE = { quoteMint: null, quoteMismatch: true } as const
 /** The state after some transactions. A list is one transaction with several events. */
 function fold(steps: readonly (Step | readonly Step[])[], balance: bigint | null = null) {
   const state = createWalletState(7)
-  for (const [place, step] of steps.entries())
+  for (const [index, step] of steps.entries())
     for (const [eventIndex, make] of [step].flat().entries())
-      foldEvent(state, toFoldEvent(make({ slot: place + 1, txIndex: 0, eventIndex })))
+      foldEvent(state, toFoldEvent(make({ slot: index + 1, txIndex: 0, eventIndex })))
   if (balance !== null) foldBalance(state, { slot: 1, txIndex: 0, lamports: balance })
   return state
 }

@@ -64,8 +64,8 @@ export function upgrade(deps: {
 }): ApiMiddleware {
   const { feed, upgradeOf, tokens, billing } = deps
   return async function upgrade(ctx) {
-    const asked = upgradeOf(ctx.req)
-    if (asked === undefined || !isHandshake(asked.request))
+    const upgradeRequest = upgradeOf(ctx.req)
+    if (upgradeRequest === undefined || !isHandshake(upgradeRequest.request))
       throw new ApiError('upgrade_required', {
         headers: {
           Upgrade: 'websocket',
@@ -76,9 +76,9 @@ export function upgrade(deps: {
     ctx.respond = false
     ctx.res.detachSocket(ctx.req.socket)
     const { session, proUntil = 0, account = '', left = 0 } = ctx.state
-    if (session === undefined) feed.accept(asked, account, left)
+    if (session === undefined) feed.accept(upgradeRequest, account, left)
     else
-      feed.acceptViewer(asked, {
+      feed.acceptViewer(upgradeRequest, {
         ...session,
         proUntil,
         isRevoked: () => tokens.isRevoked(session),

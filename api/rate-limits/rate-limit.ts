@@ -86,10 +86,10 @@ function takeOne(limiter: RateLimiterAbstract): RateLimit['take'] {
  * result it would have had alone, in order of arrival.
  */
 function takeTogether(limiter: RateLimiterAbstract, quota: number): RateLimit['take'] {
-  const asked = new Map<string, ((allowance: Promise<Allowance>) => void)[]>()
+  const waitingByClient = new Map<string, ((allowance: Promise<Allowance>) => void)[]>()
 
-  function takeAsked(): void {
-    for (const [client, waiting] of asked) {
+  function takeWaiting(): void {
+    for (const [client, waiting] of waitingByClient) {
       const taken = consume(limiter, client, waiting.length)
       for (const [index, tell] of waiting.entries())
         tell(
@@ -104,14 +104,14 @@ function takeTogether(limiter: RateLimiterAbstract, quota: number): RateLimit['t
           }),
         )
     }
-    asked.clear()
+    waitingByClient.clear()
   }
 
   return (client) =>
     new Promise((resolve) => {
-      if (asked.size === 0) setImmediate(takeAsked)
-      const waiting = asked.get(client) ?? []
-      asked.set(client, waiting)
+      if (waitingByClient.size === 0) setImmediate(takeWaiting)
+      const waiting = waitingByClient.get(client) ?? []
+      waitingByClient.set(client, waiting)
       waiting.push(resolve)
     })
 }

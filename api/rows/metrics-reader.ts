@@ -29,9 +29,9 @@ export function createMetricsReader(store: Store, position: StoragePosition): Me
 
   return async (from, to) => {
     const numbers = Array.from({ length: to - from + 1 }, (_, index) => from + index)
-    const asked = new Set(numbers.map((wallet) => Math.floor((wallet - 1) / BLOCK)))
+    const blocks = new Set(numbers.map((wallet) => Math.floor((wallet - 1) / BLOCK)))
     const found = new Map<number, WalletMetricsRow>()
-    for (const rows of await Promise.all([...asked].map(read)))
+    for (const rows of await Promise.all([...blocks].map(read)))
       for (const [wallet, row] of rows) if (wallet >= from && wallet <= to) found.set(wallet, row)
     return found
   }

@@ -45,7 +45,7 @@ const MINTS = ['A', 'B', 'C', 'D'].map((letter) => MINT.slice(0, -1) + letter)
 /** Fixed for each position; only a late trade changes it. */
 const firstTrade = (wallet: number, mint: number) => 3 + wallet * 5 + mint * 4
 
-const aPicture = fc.record({
+const aWrite = fc.record({
   wallet: fc.integer({ min: 1, max: 4 }),
   mint: fc.nat({ max: MINTS.length - 1 }),
   bought: fc.nat({ max: 5 }),
@@ -54,15 +54,15 @@ const aPicture = fc.record({
   later: fc.nat({ max: 9 }),
   fate: fc.constantFrom('kept', 'kept', 'kept', 'kept', 'deleted', 'refolded'),
 })
-const steps = fc.array(fc.array(aPicture, { maxLength: 8 }), { minLength: 2, maxLength: 5 })
+const steps = fc.array(fc.array(aWrite, { maxLength: 8 }), { minLength: 2, maxLength: 5 })
 
 test.serial('the read model equals the tables, whatever is written between markers', async (t) => {
   await fc.assert(
     fc.asyncProperty(steps, async ([first = [], ...more]) => {
       await store.command('TRUNCATE TABLE positions')
       const versions = new Map<number, bigint>()
-      const write = async (pictures: typeof first) => {
-        const rows: Row[] = pictures.map(({ wallet, mint, bought, sold, spent, later, fate }) => {
+      const write = async (writes: typeof first) => {
+        const rows: Row[] = writes.map(({ wallet, mint, bought, sold, spent, later, fate }) => {
           const known = versions.get(wallet) ?? 0n
           const version = fate === 'refolded' ? ((known >> 32n) + 1n) << 32n : known + 1n
           versions.set(wallet, version)
@@ -84,8 +84,8 @@ test.serial('the read model equals the tables, whatever is written between marke
       await write(first)
       await moveTo(8)
       await open.read()
-      for (const [at, pictures] of [[], ...more].entries()) {
-        await write(pictures)
+      for (const [at, writes] of [[], ...more].entries()) {
+        await write(writes)
         const stored = await moveTo(10 + 5 * at)
         t.true(await open.ready())
         for (const minWallets of [1, 2]) {

@@ -117,13 +117,13 @@ export class OpenPositions {
     { offset, limit }: { readonly offset: number; readonly limit: number },
   ): PageOf<HeldPositionRow> {
     const { wallet, minSeconds, maxSeconds } = filter
-    const all = wallet === null ? this.#positions.items : this.#listOf(wallet).places
-    const isWithin = (place: number) => {
-      const seconds = now - this.#table.firstTradeTime(place)
+    const all = wallet === null ? this.#positions.items : this.#listOf(wallet).rowIndexes
+    const isWithin = (rowIndex: number) => {
+      const seconds = now - this.#table.firstTradeTime(rowIndex)
       return seconds >= minSeconds && (maxSeconds === null || seconds <= maxSeconds)
     }
     const found = minSeconds === 0 && maxSeconds === null ? all : all.filter(isWithin)
-    const rows = found.slice(offset, offset + limit).map((place) => this.#table.row(place))
+    const rows = found.slice(offset, offset + limit).map((rowIndex) => this.#table.row(rowIndex))
     return { rows, total: found.length }
   }
 
@@ -139,10 +139,10 @@ export class OpenPositions {
     const known = this.#sorted.get(wallet)
     if (known !== undefined) return known
     const table = this.#table
-    const places = [...(this.#byWallet.get(wallet)?.values() ?? [])].sort((a, b) =>
+    const rowIndexes = [...(this.#byWallet.get(wallet)?.values() ?? [])].sort((a, b) =>
       table.compare(a, b),
     )
-    const list = new HeldList(table, places)
+    const list = new HeldList(table, rowIndexes)
     this.#sorted.set(wallet, list)
     return list
   }
@@ -179,7 +179,7 @@ export class OpenPositions {
       [...before.keys()].flatMap((mint) => this.#byMint.get(mint) ?? []),
     )
     // Rows are freed last, because the lists referred to them until now.
-    for (const place of removed) this.#table.remove(place)
+    for (const rowIndex of removed) this.#table.remove(rowIndex)
   }
 
   /**
@@ -194,17 +194,17 @@ export class OpenPositions {
     for (const row of rows) {
       if ((row.first_trade_time ?? 0) > now) continue
       const ofWallet = this.#byWallet.get(row.wallet) ?? new Map<string, number>()
-      const place = ofWallet.get(row.mint)
+      const rowIndex = ofWallet.get(row.mint)
       const version = Number(row.version)
-      if (place !== undefined && this.#table.version(place) >= version) continue
+      if (rowIndex !== undefined && this.#table.version(rowIndex) >= version) continue
       const next = openPosition(row, version)
-      if (place === undefined && next === null) continue
+      if (rowIndex === undefined && next === null) continue
       this.#sorted.delete(row.wallet)
       const token = this.#byMint.get(row.mint)
       if (!before.has(row.mint)) before.set(row.mint, token)
-      const known = place === undefined ? undefined : this.#table.row(place)
-      if (place !== undefined) {
-        removed.push(place)
+      const known = rowIndex === undefined ? undefined : this.#table.row(rowIndex)
+      if (rowIndex !== undefined) {
+        removed.push(rowIndex)
         ofWallet.delete(row.mint)
       }
       if (next !== null) {
@@ -224,21 +224,21 @@ export class OpenPositions {
 /** Open positions of a wallet, valid until one changes: table rows are reused then. */
 class HeldList implements HeldRows {
   readonly #table: PositionTable
-  readonly places: readonly number[]
+  readonly rowIndexes: readonly number[]
   readonly serials: readonly number[]
 
-  constructor(table: PositionTable, places: readonly number[]) {
+  constructor(table: PositionTable, rowIndexes: readonly number[]) {
     this.#table = table
-    this.places = places
-    this.serials = places.map((place) => table.serial(place))
+    this.rowIndexes = rowIndexes
+    this.serials = rowIndexes.map((rowIndex) => table.serial(rowIndex))
   }
 
   row(index: number): HeldPositionRow {
-    return this.#table.row(this.places[index]!)
+    return this.#table.row(this.rowIndexes[index]!)
   }
 
   firstTradeTime(index: number): number {
-    return this.#table.firstTradeTime(this.places[index]!)
+    return this.#table.firstTradeTime(this.rowIndexes[index]!)
   }
 }
 

@@ -32,7 +32,7 @@ export class PositionChanges {
   readonly #position: Pick<StoragePosition, 'stored' | 'beforeMove'>
   readonly #now: () => number
   readonly #listeners: ((changes: PositionChangeSet) => void)[] = []
-  #at: { readonly stored: StoredSlot | null; readonly askedAt: number } | null = null
+  #at: { readonly stored: StoredSlot | null; readonly requestedAt: number } | null = null
   #done: Promise<void> = Promise.resolve()
   readonly #lookBack = new LookbackWindow()
   /** Recently reported versions, by key, in two generations so that memory stays bounded. */
@@ -41,7 +41,7 @@ export class PositionChanges {
   #generationAt = 0
   #isBurst = false
   /** Whether `refresh` was called since the last marker. If not, changes are not prefetched. */
-  #isAsked = false
+  #isRequested = false
   #unsettled = new Map<string, PositionVersion>()
 
   constructor(deps: {
@@ -53,11 +53,11 @@ export class PositionChanges {
     this.#position = deps.position
     this.#now = deps.now ?? Date.now
     this.#position.beforeMove(async (next) => {
-      if (!this.#isAsked) return () => {}
-      this.#isAsked = false
+      if (!this.#isRequested) return () => {}
+      this.#isRequested = false
       const digest = await this.#read(next)
       return () => {
-        this.#at = { stored: next, askedAt: this.#now() }
+        this.#at = { stored: next, requestedAt: this.#now() }
         this.#done = Promise.resolve()
         digest()
       }
@@ -79,11 +79,12 @@ export class PositionChanges {
    * if the marker does not move. Concurrent calls share one read.
    */
   refresh(): Promise<void> {
-    this.#isAsked = true
+    this.#isRequested = true
     const stored = this.#position.stored()
-    const askedAt = this.#now()
-    if (this.#at?.stored === stored && askedAt - this.#at.askedAt < MAX_AGE_MS) return this.#done
-    const at = { stored, askedAt }
+    const requestedAt = this.#now()
+    if (this.#at?.stored === stored && requestedAt - this.#at.requestedAt < MAX_AGE_MS)
+      return this.#done
+    const at = { stored, requestedAt }
     this.#at = at
     this.#done = this.#done
       .catch(() => {})

@@ -27,35 +27,35 @@ test('a position keeps its row and its values while others are added and removed
       const there = new Map<number, OpenPosition>()
       const serials = new Set<number>()
       const add = (position: OpenPosition) => {
-        const place = table.add(position)
-        t.false(there.has(place))
-        there.set(place, position)
-        t.false(serials.has(table.serial(place)))
-        serials.add(table.serial(place))
+        const rowIndex = table.add(position)
+        t.false(there.has(rowIndex))
+        there.set(rowIndex, position)
+        t.false(serials.has(table.serial(rowIndex)))
+        serials.add(table.serial(rowIndex))
       }
       const [filler] = some.filter((step) => typeof step !== 'number')
       for (let n = 0; n < before && filler; n++) add({ ...filler, mint: `M${n % 700}` })
       for (const step of some) {
         if (typeof step !== 'number') add(step)
         else {
-          const place = [...there.keys()].at(-1 - step)
-          if (place === undefined) continue
-          table.remove(place)
-          there.delete(place)
+          const rowIndex = [...there.keys()].at(-1 - step)
+          if (rowIndex === undefined) continue
+          table.remove(rowIndex)
+          there.delete(rowIndex)
         }
       }
       t.is(table.size, there.size)
-      for (const [place, position] of there) {
-        t.deepEqual(table.row(place), position)
-        t.is(table.mint(place), position.mint)
-        t.is(table.wallet(place), position.wallet)
-        t.is(table.firstTradeTime(place), position.first_trade_time)
-        t.is(table.version(place), position.version)
+      for (const [rowIndex, position] of there) {
+        t.deepEqual(table.row(rowIndex), position)
+        t.is(table.mint(rowIndex), position.mint)
+        t.is(table.wallet(rowIndex), position.wallet)
+        t.is(table.firstTradeTime(rowIndex), position.first_trade_time)
+        t.is(table.version(rowIndex), position.version)
       }
-      const places = [...there.keys()].slice(-12)
-      const sorted = [...places].sort((a, b) => table.compare(a, b))
-      const expected = places
-        .map((place) => there.get(place) as OpenPosition)
+      const rowIndexes = [...there.keys()].slice(-12)
+      const sorted = [...rowIndexes].sort((a, b) => table.compare(a, b))
+      const expected = rowIndexes
+        .map((rowIndex) => there.get(rowIndex) as OpenPosition)
         .sort(
           (a, b) =>
             b.last_trade_time - a.last_trade_time ||
@@ -64,7 +64,7 @@ test('a position keeps its row and its values while others are added and removed
         )
       t.deepEqual(
         sorted
-          .map((place) => table.row(place))
+          .map((rowIndex) => table.row(rowIndex))
           .map(({ wallet, mint, last_trade_time }) => [wallet, mint, last_trade_time]),
         expected.map(({ wallet, mint, last_trade_time }) => [wallet, mint, last_trade_time]),
       )

@@ -11,15 +11,15 @@ export interface OpenPosition extends HeldPositionRow {
  * response may. A position is identified by its row until it is removed.
  */
 export class PositionTable {
-  #wallets = new Uint32Array(FIRST_PLACES)
-  #mints = new Uint32Array(FIRST_PLACES)
-  #decimals = new Uint8Array(FIRST_PLACES)
-  #firstTrades = new Uint32Array(FIRST_PLACES)
-  #lastTrades = new Uint32Array(FIRST_PLACES)
-  #versions = new Float64Array(FIRST_PLACES)
-  #serials = new Float64Array(FIRST_PLACES)
+  #wallets = new Uint32Array(INITIAL_CAPACITY)
+  #mints = new Uint32Array(INITIAL_CAPACITY)
+  #decimals = new Uint8Array(INITIAL_CAPACITY)
+  #firstTrades = new Uint32Array(INITIAL_CAPACITY)
+  #lastTrades = new Uint32Array(INITIAL_CAPACITY)
+  #versions = new Float64Array(INITIAL_CAPACITY)
+  #serials = new Float64Array(INITIAL_CAPACITY)
   /** Four sums per row, each as its lower and its upper half. */
-  #sums = new BigUint64Array(FIRST_PLACES * WORDS)
+  #sums = new BigUint64Array(INITIAL_CAPACITY * WORDS)
   #end = 0
   /** Shared by all tables, because one table may replace another. */
   static #serial = 0
@@ -33,65 +33,65 @@ export class PositionTable {
 
   /** Adds a position and returns its row. */
   add(position: OpenPosition): number {
-    const place = this.#free.pop() ?? this.#end++
-    if (place === this.#wallets.length) this.#grow()
-    this.#wallets[place] = position.wallet
-    this.#mints[place] = this.#mintNames.use(position.mint)
-    this.#decimals[place] = position.decimals
-    this.#firstTrades[place] = position.first_trade_time
-    this.#lastTrades[place] = position.last_trade_time
-    this.#versions[place] = position.version
-    this.#serials[place] = PositionTable.#serial++
-    this.#setSum(place, 0, position.bought_amount)
-    this.#setSum(place, 1, position.sold_amount)
-    this.#setSum(place, 2, position.bought_lamports)
-    this.#setSum(place, 3, position.sold_lamports)
-    return place
+    const rowIndex = this.#free.pop() ?? this.#end++
+    if (rowIndex === this.#wallets.length) this.#grow()
+    this.#wallets[rowIndex] = position.wallet
+    this.#mints[rowIndex] = this.#mintNames.use(position.mint)
+    this.#decimals[rowIndex] = position.decimals
+    this.#firstTrades[rowIndex] = position.first_trade_time
+    this.#lastTrades[rowIndex] = position.last_trade_time
+    this.#versions[rowIndex] = position.version
+    this.#serials[rowIndex] = PositionTable.#serial++
+    this.#setSum(rowIndex, 0, position.bought_amount)
+    this.#setSum(rowIndex, 1, position.sold_amount)
+    this.#setSum(rowIndex, 2, position.bought_lamports)
+    this.#setSum(rowIndex, 3, position.sold_lamports)
+    return rowIndex
   }
 
   /** Removes the position of a row. The row is then reused. */
-  remove(place: number): void {
-    this.#mintNames.drop(this.#mints[place]!)
-    this.#free.push(place)
+  remove(rowIndex: number): void {
+    this.#mintNames.drop(this.#mints[rowIndex]!)
+    this.#free.push(rowIndex)
   }
 
-  row(place: number): OpenPosition {
+  row(rowIndex: number): OpenPosition {
     return {
-      wallet: this.#wallets[place]!,
-      mint: this.mint(place),
-      decimals: this.#decimals[place]!,
-      bought_amount: this.#sum(place, 0).toString(),
-      sold_amount: this.#sum(place, 1).toString(),
-      bought_lamports: BigInt.asIntN(128, this.#sum(place, 2)).toString(),
-      sold_lamports: BigInt.asIntN(128, this.#sum(place, 3)).toString(),
-      first_trade_time: this.#firstTrades[place]!,
-      last_trade_time: this.#lastTrades[place]!,
-      version: this.#versions[place]!,
+      wallet: this.#wallets[rowIndex]!,
+      mint: this.mint(rowIndex),
+      decimals: this.#decimals[rowIndex]!,
+      bought_amount: this.#sum(rowIndex, 0).toString(),
+      sold_amount: this.#sum(rowIndex, 1).toString(),
+      bought_lamports: BigInt.asIntN(128, this.#sum(rowIndex, 2)).toString(),
+      sold_lamports: BigInt.asIntN(128, this.#sum(rowIndex, 3)).toString(),
+      first_trade_time: this.#firstTrades[rowIndex]!,
+      last_trade_time: this.#lastTrades[rowIndex]!,
+      version: this.#versions[rowIndex]!,
     }
   }
 
-  wallet(place: number): number {
-    return this.#wallets[place]!
+  wallet(rowIndex: number): number {
+    return this.#wallets[rowIndex]!
   }
 
-  mint(place: number): string {
-    return this.#mintNames.of(this.#mints[place]!)
+  mint(rowIndex: number): string {
+    return this.#mintNames.of(this.#mints[rowIndex]!)
   }
 
-  firstTradeTime(place: number): number {
-    return this.#firstTrades[place]!
+  firstTradeTime(rowIndex: number): number {
+    return this.#firstTrades[rowIndex]!
   }
 
-  version(place: number): number {
-    return this.#versions[place]!
+  version(rowIndex: number): number {
+    return this.#versions[rowIndex]!
   }
 
   /**
    * Returns the serial number of the position in this row, unique over all tables: it distinguishes
    * positions that used the same row.
    */
-  serial(place: number): number {
-    return this.#serials[place]!
+  serial(rowIndex: number): number {
+    return this.#serials[rowIndex]!
   }
 
   /** Newest trade first, then mint, then wallet (rule C17). */
@@ -102,38 +102,38 @@ export class PositionTable {
     return this.#wallets[a]! - this.#wallets[b]!
   }
 
-  #setSum(place: number, index: number, text: string): void {
+  #setSum(rowIndex: number, index: number, text: string): void {
     const sum = BigInt(text)
-    const word = place * WORDS + 2 * index
+    const word = rowIndex * WORDS + 2 * index
     this.#sums[word] = sum // truncated to 64 bits; negative sums are two's complement
     this.#sums[word + 1] = sum >> 64n
   }
 
-  #sum(place: number, index: number): bigint {
-    const word = place * WORDS + 2 * index
+  #sum(rowIndex: number, index: number): bigint {
+    const word = rowIndex * WORDS + 2 * index
     return (this.#sums[word + 1]! << 64n) | this.#sums[word]!
   }
 
   #grow(): void {
-    const places = this.#wallets.length * 2
+    const capacity = this.#wallets.length * 2
     const longer = <T extends Column>(column: T, made: T): T => {
       made.set(column as never)
       return made
     }
-    this.#wallets = longer(this.#wallets, new Uint32Array(places))
-    this.#mints = longer(this.#mints, new Uint32Array(places))
-    this.#decimals = longer(this.#decimals, new Uint8Array(places))
-    this.#firstTrades = longer(this.#firstTrades, new Uint32Array(places))
-    this.#lastTrades = longer(this.#lastTrades, new Uint32Array(places))
-    this.#versions = longer(this.#versions, new Float64Array(places))
-    this.#serials = longer(this.#serials, new Float64Array(places))
-    this.#sums = longer(this.#sums, new BigUint64Array(places * WORDS))
+    this.#wallets = longer(this.#wallets, new Uint32Array(capacity))
+    this.#mints = longer(this.#mints, new Uint32Array(capacity))
+    this.#decimals = longer(this.#decimals, new Uint8Array(capacity))
+    this.#firstTrades = longer(this.#firstTrades, new Uint32Array(capacity))
+    this.#lastTrades = longer(this.#lastTrades, new Uint32Array(capacity))
+    this.#versions = longer(this.#versions, new Float64Array(capacity))
+    this.#serials = longer(this.#serials, new Float64Array(capacity))
+    this.#sums = longer(this.#sums, new BigUint64Array(capacity * WORDS))
   }
 }
 
 type Column = Uint8Array | Uint32Array | Float64Array | BigUint64Array
 
-const FIRST_PLACES = 1024
+const INITIAL_CAPACITY = 1024
 const WORDS = 8
 
 /** Strings by number, with reference counts. */

@@ -54,7 +54,7 @@ async function readAt10(most: number) {
 }
 
 /** The row of `late_swaps` for a swap that was sent after slot `passed`. */
-const latePlace = (row: Row, passed: number, offset: number): Row => ({
+const lateRow = (row: Row, passed: number, offset: number): Row => ({
   epoch: EPOCH,
   passed_slot: passed,
   partition: 0,
@@ -77,7 +77,7 @@ const steps = fc.array(fc.array(aWrite, { maxLength: 6 }), { minLength: 4, maxLe
 test.serial(
   'a page from memory equals the page from the store, whatever is written between markers',
   async (t) => {
-    let [fromMemory, asked] = [0, 0]
+    let [fromMemory, pages] = [0, 0]
     await fc.assert(
       fc.asyncProperty(steps, async ([first = [], second = [], ...more]) => {
         await store.command('TRUNCATE TABLE swaps')
@@ -86,7 +86,7 @@ test.serial(
         let offset = 0
         const write = async (writes: typeof first, head: number) => {
           const rows: Row[] = []
-          const places: Row[] = []
+          const lateRows: Row[] = []
           for (const { kind, back, wallet } of writes) {
             const old = known.at(-1 - back)
             if (kind === 'stored again') {
@@ -104,11 +104,11 @@ test.serial(
             }
             const slot = kind === 'live' ? head : Math.max(1, head - 1 - back)
             const row = aSwapRow(slot, { wallet, tx_index: known.length })
-            if (kind === 'late') places.push(latePlace(row, head - 1 + (back % 2), offset++))
+            if (kind === 'late') lateRows.push(lateRow(row, head - 1 + (back % 2), offset++))
             rows.push({ ...row, late: LATE[kind] })
             known.push(row)
           }
-          await store.insert('late_swaps', places)
+          await store.insert('late_swaps', lateRows)
           await store.insert('swaps', rows)
         }
         await write(first, 9)
@@ -122,7 +122,7 @@ test.serial(
           for (const [index, limit] of [0, 1, 3].flatMap((one) => [1, 4].map((n) => [one, n]))) {
             const before = index === 0 ? null : (whole.swaps[(index ?? 0) - 1] ?? null)
             const page = await recent.page(before, limit ?? 0)
-            asked++
+            pages++
             if (page === null) continue
             fromMemory++
             const expected = await fromStore(before, limit ?? 0)
@@ -135,8 +135,8 @@ test.serial(
       }),
       { numRuns: 10 },
     )
-    t.log(`${fromMemory} of ${asked} pages came from memory`)
-    t.true(fromMemory > asked / 2)
+    t.log(`${fromMemory} of ${pages} pages came from memory`)
+    t.true(fromMemory > pages / 2)
   },
 )
 
@@ -151,7 +151,7 @@ test.serial(
     t.deepEqual(await slots(), [9, 1])
     const longAgo = { inserted_at: '2020-01-01 00:00:00.000' }
     const late = aSwapRow(5, { ...longAgo, late: 'stream' })
-    await store.insert('late_swaps', [latePlace(late, 10, 0)])
+    await store.insert('late_swaps', [lateRow(late, 10, 0)])
     await store.insert('swaps', [late, aSwapRow(11, longAgo)])
     await moveTo(11)
     t.deepEqual(await slots(), [11, 9, 5, 1])
@@ -195,9 +195,9 @@ test.serial('during a burst of writes the store is queried', async (t) => {
   await moveTo(11)
   t.is(await recent.page(null, 9), null)
   await moveTo(12, 30_000)
-  const places = async (before: EventKey | null, limit: number) =>
+  const indexesOfPage = async (before: EventKey | null, limit: number) =>
     (await recent.page(before, limit))?.swaps.map(({ slot, txIndex }) => [slot, txIndex])
-  t.deepEqual(await places(null, 1), [[11, 29_999]])
+  t.deepEqual(await indexesOfPage(null, 1), [[11, 29_999]])
   const [last] = (await recent.page(null, 100))?.swaps.slice(-1) ?? []
   t.is(last?.txIndex, 29_900)
   t.is(await recent.page(last ?? null, 1), null, 'older than the model keeps')

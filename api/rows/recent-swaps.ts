@@ -52,7 +52,7 @@ export class RecentSwaps {
   #followedAt = 0
   #notBefore = Number.NEGATIVE_INFINITY
   /** Whether `page` was called since the last marker. If not, swaps are not prefetched. */
-  #isAsked = false
+  #isRequested = false
   #refreshing: Promise<void> | null = null
 
   constructor(deps: {
@@ -69,8 +69,8 @@ export class RecentSwaps {
     this.#most = deps.most ?? 20_000
     this.#now = deps.now ?? Date.now
     this.#position.beforeMove(async (next) => {
-      if (!this.#isRead || !this.#isAsked) return () => {}
-      this.#isAsked = false
+      if (!this.#isRead || !this.#isRequested) return () => {}
+      this.#isRequested = false
       return this.#follow(next)
     })
   }
@@ -81,7 +81,7 @@ export class RecentSwaps {
    * concurrent calls. Rejects when the store does not answer.
    */
   async page(before: EventKey | null, limit: number): Promise<SwapsPage | null> {
-    this.#isAsked = true
+    this.#isRequested = true
     if (!this.#isCurrent() && this.#now() >= this.#notBefore) {
       this.#refreshing ??= this.#refresh().finally(() => {
         this.#refreshing = null
@@ -90,7 +90,7 @@ export class RecentSwaps {
     }
     if (!this.#isCurrent()) return null
     const { items } = this.#swaps
-    const end = before === null ? items.length : this.#placeOf(before)
+    const end = before === null ? items.length : this.#countOlder(before)
     if (end < limit && this.#from !== null) return null
     return {
       swaps: items.slice(Math.max(0, end - limit), end).reverse(),
@@ -170,11 +170,11 @@ export class RecentSwaps {
    */
   async #readLate(next: StoredSlot): Promise<{ late: LateKeys; settled: EventKey[] }> {
     const since = lateBefore(this.#epoch, this.#slot)
-    const places = await readLate(this.#store, since, null, MOST_OTHERS)
+    const rows = await readLate(this.#store, since, null, MOST_OTHERS)
     const position = lateBefore(this.#epoch, next.slot)
     const hasSettled = ({ mark }: LateRow) => hasCome(mark, position)
-    const settled = places.filter(hasSettled)
-    const others = places.filter((place) => !hasSettled(place))
+    const settled = rows.filter(hasSettled)
+    const others = rows.filter((row) => !hasSettled(row))
     return {
       late: {
         unsettled: new Set(others.map(({ key }) => eventKeyText(key))),
@@ -201,7 +201,7 @@ export class RecentSwaps {
   }
 
   #at(key: EventKey): StoredSwap | undefined {
-    const swap = this.#swaps.items[this.#placeOf(key)]
+    const swap = this.#swaps.items[this.#countOlder(key)]
     return swap !== undefined && compareEventKeys(swap, key) === 0 ? swap : undefined
   }
 
@@ -231,7 +231,7 @@ export class RecentSwaps {
   }
 
   /** Number of swaps strictly older than the key. */
-  #placeOf(key: EventKey): number {
+  #countOlder(key: EventKey): number {
     return this.#swaps.countBefore((swap) => compareEventKeys(swap, key) >= 0)
   }
 }

@@ -37,8 +37,8 @@ export class SortedList<T> {
   /** Removes items and adds others. */
   change(removed: readonly T[], added: readonly T[]): void {
     if (removed.length + added.length <= MOVES_AT_ONCE) {
-      for (const item of removed) this.#items.splice(this.#placeOf(item), 1)
-      for (const item of added) this.#items.splice(this.#placeOf(item), 0, item)
+      for (const item of removed) this.#items.splice(this.#indexOf(item), 1)
+      for (const item of added) this.#items.splice(this.#indexOf(item), 0, item)
       return
     }
     const gone = new Set(removed)
@@ -68,7 +68,7 @@ export class SortedList<T> {
   }
 
   /** Index at which the item is or would be. */
-  #placeOf(item: T): number {
+  #indexOf(item: T): number {
     return this.countBefore((other) => this.#compare(other, item) >= 0)
   }
 }

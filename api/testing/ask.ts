@@ -1,5 +1,5 @@
 /** A response of the API. Tests compare whole bodies. */
-export interface Asked {
+export interface ApiResponse {
   readonly status: number
   readonly headers: Headers
   readonly body: Record<string, unknown> & { items: Record<string, unknown>[]; next_cursor: string }
@@ -11,7 +11,7 @@ export async function ask(
   path: string,
   key?: string,
   init: RequestInit = {},
-): Promise<Asked> {
+): Promise<ApiResponse> {
   const response = await fetch(`${api.url}${path}`, {
     ...init,
     headers: { ...(key && { authorization: `Bearer ${key}` }), ...init.headers },
@@ -25,6 +25,6 @@ export async function ask(
 }
 
 /** Cost of a call and credits left after it, from the headers of its response. */
-export function creditsOf({ headers }: Asked): [string | null, string | null] {
+export function creditsOf({ headers }: ApiResponse): [string | null, string | null] {
   return [headers.get('x-credits-cost'), headers.get('x-credits-remaining')]
 }

@@ -114,13 +114,13 @@ export async function startFeed(
     const [, wallet] = /^dashboard:(.*)/.exec(account) ?? []
     if (wallet !== undefined) {
       const ever = { expiresAt: Number.POSITIVE_INFINITY, proUntil: Number.POSITIVE_INFINITY }
-      const asked = { isRevoked: async () => false, readProUntil: async () => null }
+      const accountReads = { isRevoked: async () => false, readProUntil: async () => null }
       const viewer = {
         wallet,
         tokenId: wallet,
         generation: 0,
         ...ever,
-        ...asked,
+        ...accountReads,
         ...options.viewer?.(wallet),
       }
       feed.acceptViewer({ request, socket, head }, viewer)

@@ -26,8 +26,8 @@ function show({ storage, feed, lag_seconds: lag }: StatusResponse): void {
 }
 
 function put(name: string, text: string): void {
-  const place = document.querySelector(`[data-status="${name}"]`)
-  if (place !== null && place.textContent !== text) place.textContent = text
+  const element = document.querySelector(`[data-status="${name}"]`)
+  if (element !== null && element.textContent !== text) element.textContent = text
 }
 
 void update()
