@@ -264,9 +264,9 @@ test.serial(
   'a backfill that was cut off resumes at its page; a second run changes nothing',
   async (t) => {
     const { late, close } = await startLate()
-    let asked = 0
+    let requests = 0
     const count = (body: string) => {
-      if (body.includes('"getTransaction"')) asked += 1
+      if (body.includes('"getTransaction"')) requests += 1
     }
     const first = late.backfills(count)
     const cut = new AbortController()
@@ -284,16 +284,16 @@ test.serial(
     first.close()
     const safe = await done()
     t.true(safe > 0)
-    asked = 0
+    requests = 0
     const second = late.backfills(count)
     const summaries = await second.run(wallets, history, unstopped)
     const total = summaries.reduce((sum, { transactions }) => sum + transactions, 0)
-    t.is(asked, total - safe)
+    t.is(requests, total - safe)
     t.is(await done(), total)
     // Backfilling a completed range starts again.
-    asked = 0
+    requests = 0
     await second.run([1], history, unstopped)
-    t.is(asked, summaries[0]!.transactions)
+    t.is(requests, summaries[0]!.transactions)
     second.close()
     await late.stored(END)
     await close()
@@ -302,7 +302,7 @@ test.serial(
 )
 
 test.serial(
-  'a slow server that answers 429 is asked until it has returned everything',
+  'a slow server that answers 429 gets requests until it has returned everything',
   async (t) => {
     const { late, close } = await startLate({ slowRpc: true, rateLimitedRpc: true })
     const backfills = late.backfills()
@@ -341,7 +341,7 @@ test.serial(
       rpcUrl: simulator.rpcUrl,
       metrics: createIngestMetrics(createRegistry()),
     })
-    const places: { slot: number; txIndex: number; step: number }[] = []
+    const sortKeys: { slot: number; txIndex: number; step: number }[] = []
     await log.consume({ mode: 'shared', group: 'fold' }, async ({ records }) => {
       for (const entry of records) {
         if (entry.kind !== 'record') continue
@@ -349,17 +349,17 @@ test.serial(
         const last = Number.MAX_SAFE_INTEGER
         const step =
           'eventIndex' in entry.record ? entry.record.eventIndex : kind === 'kept' ? last : last - 1
-        places.push({ slot, txIndex, step })
+        sortKeys.push({ slot, txIndex, step })
       }
     })
     const [summary] = await backfills.run([1], history, unstopped)
     await log.settled('fold', unstopped)
-    t.is(places.length, summary?.records ?? 0)
-    t.true(places.length > 50)
-    const inOrder = places.toSorted(
+    t.is(sortKeys.length, summary?.records ?? 0)
+    t.true(sortKeys.length > 50)
+    const inOrder = sortKeys.toSorted(
       (a, b) => a.slot - b.slot || a.txIndex - b.txIndex || a.step - b.step,
     )
-    t.deepEqual(places, inOrder)
+    t.deepEqual(sortKeys, inOrder)
     backfills.close()
     await log.close()
     await simulator.close()
@@ -367,12 +367,12 @@ test.serial(
 )
 
 test.serial('a closed backfill stops waiting for RPC, and can resume', async (t) => {
-  let asked: () => void = () => {}
-  const isAsked = new Promise<void>((resolve) => {
-    asked = resolve
+  let onRequest: () => void = () => {}
+  const firstRequest = new Promise<void>((resolve) => {
+    onRequest = resolve
   })
   const server = createServer((_request, response) => {
-    asked()
+    onRequest()
     response.writeHead(429, { 'Retry-After': '30' }).end()
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
@@ -388,7 +388,7 @@ test.serial('a closed backfill stops waiting for RPC, and can resume', async (t)
     metrics: createIngestMetrics(createRegistry()),
   })
   const run = backfills.run([1], history, unstopped)
-  await isAsked
+  await firstRequest
   backfills.close()
   await t.throwsAsync(run, {
     code: 'closed',

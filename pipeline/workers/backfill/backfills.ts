@@ -127,7 +127,7 @@ export function createBackfills(options: BackfillsOptions): Backfills {
     hasFold: options.hasFold ?? true,
     untilDurable: (stop) =>
       options.logIsDurable ? Promise.resolve() : options.log.settled('fold', stop),
-    places: createTransactionIndexes(rpc),
+    indexes: createTransactionIndexes(rpc),
     decimals: createMintDecimals(rpc),
     refusals: createRefusals(options.refusalMs ?? DEFAULT_FOLLOW_LIMITS.refusalMs, options),
     programs: options.programs ?? REGISTRY,

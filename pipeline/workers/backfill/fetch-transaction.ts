@@ -18,7 +18,8 @@ import { decodeRecords } from '../ingest/decode-records.ts'
 /** Dependencies of fetching transactions. */
 export interface FetchDeps {
   readonly rpc: Pick<HistoryRpc, 'getTransaction'>
-  readonly places: TransactionIndexes
+  /** Indexes of transactions in their blocks. */
+  readonly indexes: TransactionIndexes
   readonly decimals: MintDecimals
   /** Programs and labels for the decoder. */
   readonly programs: ProgramRegistry
@@ -112,13 +113,13 @@ async function decodeJson(
   deps: FetchDeps,
   stop: AbortSignal,
 ): Promise<FetchedTransaction | null> {
-  const { places, metrics } = deps
+  const { indexes, metrics } = deps
   const slot = typeof json.slot === 'number' ? json.slot : info.slot
   // Nodes since 2026 return the index in the block; for older ones the block is asked for.
   const place =
     typeof json.transactionIndex === 'number'
       ? { index: json.transactionIndex, blockTime: null }
-      : await places.of(slot, info.signature)
+      : await indexes.of(slot, info.signature)
   const blockTime = firstNumber(json.blockTime, info.blockTime, place?.blockTime)
   if (place === null || blockTime === null) return null
   const tx = normalizeRpc(json, { slot, index: place.index })

@@ -146,7 +146,7 @@ async function withPrices(
       known.set(`${row.slot}/${row.tx_index}`, BigInt(String(row.sol_price_usd_e9)))
   }
   const times = new Set<number>()
-  const places = records.map((record) => {
+  const priceSources = records.map((record) => {
     if (record.kind !== 'swap' || record.quoteMint === null) return null
     const before = stored.get(rowKey(...decodedRow(record, null)))
     const own = before?.sol_price_usd_e9 ?? null
@@ -157,10 +157,10 @@ async function withPrices(
   })
   const prices = await readSolPrices(store, times, priceMaxAgeSeconds)
   return records.map((record, at) => {
-    const place = places[at]
-    if (record.kind !== 'swap' || !place) return record
-    const found = place.hadQuote ? null : (prices.get(record.blockTime) ?? null)
-    return { ...record, solPriceUsdE9: place.price ?? found }
+    const source = priceSources[at]
+    if (record.kind !== 'swap' || !source) return record
+    const found = source.hadQuote ? null : (prices.get(record.blockTime) ?? null)
+    return { ...record, solPriceUsdE9: source.price ?? found }
   })
 }
 

@@ -115,7 +115,7 @@ export class DepositFinder {
     if (rows !== null) return rows
     const reason = isRead ? 'no_inner_instructions' : transaction.reason
     this.#deps.logger.error({ reason }, 'a transaction of a payment account cannot be read')
-    const place = { slot, tx_index: 0, block_time: blockTime ?? 0, finalized: 1 as const }
-    return [{ wallet: '', purpose, signature, amount: 0n, ...place }]
+    const depositFields = { slot, tx_index: 0, block_time: blockTime ?? 0, finalized: 1 as const }
+    return [{ wallet: '', purpose, signature, amount: 0n, ...depositFields }]
   }
 }

@@ -40,10 +40,10 @@ export function depositRows(
   }
   if (!innerKept && !failed && !paid.every(isExplained)) return null
   const signature = encodeBase58(transaction.signature)
-  const place = { signature, slot, tx_index: index, block_time: blockTime, finalized }
+  const depositFields = { signature, slot, tx_index: index, block_time: blockTime, finalized }
   return deposits.flatMap(({ owner, wallet, amount }) => {
     const purpose = paid.find((purpose) => payments[purpose] === owner)
-    return purpose === undefined ? [] : [{ wallet, purpose, amount, ...place }]
+    return purpose === undefined ? [] : [{ wallet, purpose, amount, ...depositFields }]
   })
 }
 

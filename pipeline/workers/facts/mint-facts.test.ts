@@ -211,8 +211,8 @@ test.serial(
     const next = start()
     for (const mint of mints) next.hand.accounts.set(mint, mintAccount(1n, 0))
     const refused = mints[7] as Address
-    next.hand.fail = (asked) =>
-      asked.length > 10 || asked.includes(refused)
+    next.hand.fail = (requested) =>
+      requested.length > 10 || requested.includes(refused)
         ? new ServiceError('unavailable', 'too many', { retriable: false })
         : null
     await next.pass(2000)
@@ -295,7 +295,7 @@ test.serial(
   async (t) => {
     const { store } = testStore
     const mint = mintOf(9)
-    const place = {
+    const swapFields = {
       txIndex: 0,
       eventIndex: 0,
       signature: '1'.repeat(64),
@@ -315,7 +315,7 @@ test.serial(
       quoteMint: WSOL,
       quoteAmount: 10n ** 9n,
       baseAmount: 34_567_890_123n,
-      ...place,
+      ...swapFields,
       slot,
       wallet,
       blockTime: T + slot,

@@ -120,8 +120,8 @@ function withoutDecimals(
     if (isLink(record) || record.kind === 'undecoded') records.push(record)
     else if (record.wallet !== last) {
       const { slot, txIndex, wallet, signature } = record
-      const place = { slot, txIndex, wallet, blockTime, signature }
-      records.push({ kind: 'undecoded', ...place, programId: null, reason })
+      const recordFields = { slot, txIndex, wallet, blockTime, signature }
+      records.push({ kind: 'undecoded', ...recordFields, programId: null, reason })
       last = record.wallet
     }
   }

@@ -50,13 +50,13 @@ const aBreak = (fields: Partial<ChainBreak>): ChainBreak => ({
   ...fields,
 })
 
-/** An RPC server without any transaction, and what it was asked. */
+/** An RPC server without any transaction, and the addresses that were requested. */
 function emptyRpc() {
-  const asked: string[] = []
+  const requests: string[] = []
   const refuse = () => Promise.reject(new Error('not expected'))
   const rpc: HistoryRpc = {
     getSignaturesForAddress: async (of) => {
-      asked.push(of)
+      requests.push(of)
       return []
     },
     getTransaction: refuse,
@@ -65,13 +65,13 @@ function emptyRpc() {
     getFirstAvailableBlock: refuse,
     getTokenAccountsByOwner: refuse,
   }
-  return { rpc, asked }
+  return { rpc, requests }
 }
 
-/** Repairs until the break is open no more; returns how it ended, and what RPC was asked. */
+/** Repairs until the break is open no more; returns how it ended, and the requested addresses. */
 async function repaired(found: ChainBreak) {
   const { store } = opened
-  const { rpc, asked } = emptyRpc()
+  const { rpc, requests } = emptyRpc()
   const registry = createRegistry()
   const metrics = createIngestMetrics(registry)
   const log = createMemoryLog({ logger, registry })
@@ -82,7 +82,7 @@ async function repaired(found: ChainBreak) {
     logger,
     metrics,
     refusals: createRefusals(0, { logger, metrics }),
-    places: { of: async () => null },
+    indexes: { of: async () => null },
     programs: REGISTRY,
     decimals: { of: () => 6, load: async () => {} },
     priceMaxAgeSeconds: 3600,
@@ -100,17 +100,22 @@ async function repaired(found: ChainBreak) {
   }
   await log.close()
   const { state, cause, tries, changedAt } = now
-  return { state, cause, tries, changedAt, asked }
+  return { state, cause, tries, changedAt, requests }
 }
 
 test.serial(
   'a break of which RPC has nothing is unexplained after three tries, or accepted (K8)',
   async (t) => {
     const end = { tries: 3, changedAt: NOW }
-    const asked = [WALLET, WALLET, WALLET]
-    t.deepEqual(await repaired(aBreak({})), { ...end, state: 'unexplained', cause: '', asked })
+    const requests = [WALLET, WALLET, WALLET]
+    t.deepEqual(await repaired(aBreak({})), { ...end, state: 'unexplained', cause: '', requests })
     const rent = { wallet: 2, expected: 500_000n, found: 499_000n }
-    t.deepEqual(await repaired(aBreak(rent)), { ...end, state: 'accepted', cause: 'rent', asked })
+    t.deepEqual(await repaired(aBreak(rent)), {
+      ...end,
+      state: 'accepted',
+      cause: 'rent',
+      requests,
+    })
   },
 )
 
@@ -121,12 +126,12 @@ test.serial('a mint that the wallet never traded costs no call (K6, K8)', async 
     cause: 'not_traded',
     tries: 0,
     changedAt: NOW,
-    asked: [],
+    requests: [],
   })
 })
 
 test('a stretch far back is listed from its later link on (K8)', async (t) => {
-  const asked: (string | undefined)[] = []
+  const cursors: (string | undefined)[] = []
   const info = (slot: number): SignatureInfo => ({
     signature: `of ${slot}`,
     slot,
@@ -136,7 +141,7 @@ test('a stretch far back is listed from its later link on (K8)', async (t) => {
   const found = await listStretch(
     {
       async getSignaturesForAddress(_address, { before, limit }) {
-        asked.push(before)
+        cursors.push(before)
         const newest = before === undefined ? 9000 : 899
         return Array.from({ length: limit }, (_, at) => info(newest - at))
       },
@@ -145,7 +150,7 @@ test('a stretch far back is listed from its later link on (K8)', async (t) => {
     ACCOUNT,
     aBreak({}),
   )
-  t.deepEqual(asked, [undefined, 'the link'])
+  t.deepEqual(cursors, [undefined, 'the link'])
   t.deepEqual([found[0]?.slot, found.at(-1)?.slot, found.length], [899, 700, 200])
 })
 

@@ -64,10 +64,10 @@ export function startLinkCheck(deps: LinkCheckDeps): LinkCheckWorker {
     if (checked <= 0 || now() - savedAt < SAVE_EVERY_MS) return
     savedAt = now()
     const marker = { slot: checked, parent: checked, block_time: Math.floor(savedAt / 1000) }
-    const place = { worker: 'links', partitions: log.partitions, ...marker }
+    const progressFields = { worker: 'links', partitions: log.partitions, ...marker }
     await insertProgress(
       store,
-      partitions.map((partition) => ({ ...place, partition })),
+      partitions.map((partition) => ({ ...progressFields, partition })),
     )
   }
 

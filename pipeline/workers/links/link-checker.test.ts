@@ -262,9 +262,12 @@ const aDelivery = fc
       const before = held.get(step.account) ?? 0n
       const after = before + step.change
       held.set(step.account, after)
-      const place = { txIndex: at % 3 }
+      const transaction = { txIndex: at % 3 }
       const slot = 10 + Math.floor(at / 3)
-      return { ...step, link: { ...link(slot, before, after), ...place, account: step.account } }
+      return {
+        ...step,
+        link: { ...link(slot, before, after), ...transaction, account: step.account },
+      }
     })
   })
 

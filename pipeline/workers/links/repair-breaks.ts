@@ -73,7 +73,7 @@ export function startBreakRepairs(deps: RepairDeps): BreakRepairs {
     store,
     rpc,
     now,
-    places: createTransactionIndexes(rpc),
+    indexes: createTransactionIndexes(rpc),
     decimals: createMintDecimals(rpc),
     refusals: createRefusals(deps.refusalMs, deps),
   })
