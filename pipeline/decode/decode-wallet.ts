@@ -215,7 +215,7 @@ function outermostMover(
       break
     }
   }
-  top ??= tree.tops.find((place) => place >= range.first && mayTrade(facts.programs[place]!))
+  top ??= tree.tops.find((index) => index >= range.first && mayTrade(facts.programs[index]!))
   const { programIndex } = tx.instructions[top ?? range.first]!
   return addressFromBytes(tx.accountKeys[programIndex]!)
 }

@@ -109,8 +109,8 @@ function addLinks(
   if (at !== -1) {
     const lamports = tx.lamportsAfter(at)
     const lamportsBefore = tx.lamportsBefore(at)
-    const place = { slot: tx.slot, txIndex: tx.index, wallet, blockTime }
-    records.push({ kind: 'balance', ...place, lamports, lamportsBefore })
+    const recordFields = { slot: tx.slot, txIndex: tx.index, wallet, blockTime }
+    records.push({ kind: 'balance', ...recordFields, lamports, lamportsBefore })
   }
   addTokenLinks(records, tx, named, wallet, blockTime)
 }

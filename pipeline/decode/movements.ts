@@ -39,10 +39,10 @@ export class Movements {
     this.owners = new TokenOwners(context)
     this.states = new AccountStates(context, this.mints, this.owners)
     const pending = [...credits]
-    for (const placed of instructions) {
-      while (pending.length > 0 && pending[0]![0] <= placed.at) this.credit(...pending.shift()!)
-      if (placed.program === 'system') this.system(placed.at, placed.instruction)
-      else this.token(placed.at, placed.instruction, placed.token2022)
+    for (const entry of instructions) {
+      while (pending.length > 0 && pending[0]![0] <= entry.at) this.credit(...pending.shift()!)
+      if (entry.program === 'system') this.system(entry.at, entry.instruction)
+      else this.token(entry.at, entry.instruction, entry.token2022)
     }
     for (const [at, credit] of pending) this.credit(at, credit)
     if (this.feeMints.length > 0) settleTransferFees(tx, this.moves, this.feeMints)

@@ -144,7 +144,7 @@ export function orderReader(
       order,
       owner: form.owner === null ? null : (accounts[form.owner] ?? null),
       escrows: form.escrows
-        .map((place) => accounts[place])
+        .map((index) => accounts[index])
         .filter((escrow) => escrow !== undefined),
     }
   }
@@ -166,8 +166,8 @@ export function poolReader(
   return ({ data, accounts }, move) => {
     for (const { prefixes, pool, vaults } of forms) {
       if (!prefixes.some((prefix) => startsWith(data, prefix))) continue
-      for (const place of vaults) {
-        const vault = accounts[place]
+      for (const index of vaults) {
+        const vault = accounts[index]
         if (vault === undefined || (vault !== move.source && vault !== move.destination)) continue
         return accounts[pool] ?? null
       }

@@ -66,9 +66,9 @@ test('wraps, rent, tips, NFTs and moves between own accounts change no event, in
   const loud = fc.array(fc.oneof(swapAction, unknownVenueAction, transferAction), { maxLength: 5 })
   fc.assert(
     // Adds only one action without an event: two NFTs of one mint would count as a token amount.
-    fc.property(loud, silentAction, fc.nat(5), (plain, added, place) => {
+    fc.property(loud, silentAction, fc.nat(5), (plain, added, index) => {
       const noisy = [...plain]
-      noisy.splice(place, 0, added)
+      noisy.splice(index, 0, added)
       t.deepEqual(eventsOf(noisy), eventsOf(plain))
     }),
     { numRuns: 500 },
@@ -82,8 +82,8 @@ test('a failed transaction gives a balance record, unchanged token accounts and 
       const result = createDecoder(trackedNames('w')).decode(tx, 0)
       const [balance, ...links] = result.kind === 'decoded' ? result.records : []
       const around = { lamports: tx.lamportsAfter(0), lamportsBefore: tx.lamportsBefore(0) }
-      const place = { slot: 1, txIndex: 0, wallet: 1, blockTime: 0 }
-      t.deepEqual(balance, { kind: 'balance', ...place, ...around } satisfies DecodedRecord)
+      const recordFields = { slot: 1, txIndex: 0, wallet: 1, blockTime: 0 }
+      t.deepEqual(balance, { kind: 'balance', ...recordFields, ...around } satisfies DecodedRecord)
       t.true(links.every((link) => link.kind === 'token_link' && link.before === link.after))
     }),
     { numRuns: 100 },

@@ -6,7 +6,7 @@ import { actions, storyOf } from '../testing/stories.ts'
 import { addressOf, TransactionStory, trackedNames } from '../testing/transaction-story.ts'
 import { createDecoder } from './decoder.ts'
 
-/** Token links of the named wallets, without their place. */
+/** Token links of the named wallets, without slot, index and time. */
 function links(tx: Transaction, ...names: readonly string[]) {
   return allLinks(tx, ...names).map(({ wallet, account, mint, before, after }) => {
     return { wallet, account, mint, before, after }

@@ -45,8 +45,8 @@ export function addTokenLinks(
     if (before === after && !isNamed) continue
     if (before > MAX_U64 || after > MAX_U64) continue // amounts come from the node unchecked
     const account = addressFromBytes(tx.accountKeys[accountIndex]!)
-    const place = { slot: tx.slot, txIndex: tx.index, wallet, blockTime }
-    links.push({ kind: 'token_link', ...place, account, mint, before, after })
+    const recordFields = { slot: tx.slot, txIndex: tx.index, wallet, blockTime }
+    links.push({ kind: 'token_link', ...recordFields, account, mint, before, after })
   }
   if (links.length > 1) links.sort((a, b) => (a.account < b.account ? -1 : 1))
   for (const link of links) records.push(link)

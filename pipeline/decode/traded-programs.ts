@@ -12,5 +12,5 @@ export function mayTrade(program: KnownProgram | null): boolean {
 
 /** Whether any top-level instruction calls a program that rule B10 accepts. */
 export function callsTradedProgram(facts: TransactionFacts): boolean {
-  return facts.tree.tops.some((place) => mayTrade(facts.programs[place]!))
+  return facts.tree.tops.some((index) => mayTrade(facts.programs[index]!))
 }

@@ -21,7 +21,7 @@ export interface UndecodedCause {
 export function findUndecodedCause(facts: TransactionFacts): UndecodedCause | null {
   const { tx, tree } = facts
   if (!tx.innerKept) {
-    const caller = tree.tops.find((place) => mayTrade(facts.programs[place]!))
+    const caller = tree.tops.find((index) => mayTrade(facts.programs[index]!))
     if (caller !== undefined) {
       return { reason: 'no_inner_instructions', program: tx.instructions[caller]!.programIndex }
     }

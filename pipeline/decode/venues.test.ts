@@ -173,7 +173,7 @@ test('every program with poolOf has layouts here, and each finds the pool whose 
         programIndex: 0,
         stackHeight: 1,
         data,
-        accounts: Uint8Array.from(names, (_, place) => place),
+        accounts: Uint8Array.from(names, (_, index) => index),
       }
       t.is(program.poolOf?.(instruction, move), names.indexOf('pool'), `${name} ${accounts}`)
       t.is(program.poolOf?.(instruction, { source: 98, destination: 99 }), null)
@@ -437,7 +437,7 @@ test('each version of Jupiter RFQ has its entry point', (t) => {
 
 test('a swap of Scorch has tag 1 or 2 and at least eleven accounts', (t) => {
   const { id } = PROGRAMS.find(({ name }) => name === 'scorch')!
-  const accounts = Array.from({ length: 11 }, (_, place) => `account ${place}`)
+  const accounts = Array.from({ length: 11 }, (_, index) => `account ${index}`)
   const found = [1, 2, 3].map((tag) => programsOf(id, Uint8Array.of(tag), accounts))
   t.deepEqual(found, [['scorch'], ['scorch'], []])
   t.deepEqual(programsOf(id, Uint8Array.of(2), accounts.slice(1)), [])

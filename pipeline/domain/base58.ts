@@ -20,17 +20,17 @@ export function encodeBase58(bytes: Uint8Array): string {
   if ((bytes.length - zeros) % 2 === 1) limbs[count++] = bytes[at++]!
   for (; at < bytes.length; at += 2) {
     let carry = (bytes[at]! << 8) | bytes[at + 1]!
-    for (let place = 0; place < count; place++) {
-      const value = limbs[place]! * 0x1_0000 + carry
+    for (let index = 0; index < count; index++) {
+      const value = limbs[index]! * 0x1_0000 + carry
       carry = Math.floor(value / LIMB)
-      limbs[place] = value - carry * LIMB
+      limbs[index] = value - carry * LIMB
     }
     if (carry > 0) limbs[count++] = carry
   }
   const text = Buffer.allocUnsafe(zeros + count * DIGITS)
   let start = text.length
-  for (let place = 0; place < count; place++) {
-    let rest = limbs[place]! >>> 0
+  for (let index = 0; index < count; index++) {
+    let rest = limbs[index]! >>> 0
     for (let digit = 0; digit < DIGITS; digit++) {
       const next = (rest / 58) >>> 0
       text[--start] = CODES[rest - next * 58]!
@@ -82,10 +82,10 @@ export function decodeBase58(text: string): Uint8Array | null {
       carry = carry * 58 + value
       scale *= 58
     }
-    for (let place = 0; place < count; place++) {
-      const value = limbs[place]! * scale + carry
+    for (let index = 0; index < count; index++) {
+      const value = limbs[index]! * scale + carry
       carry = Math.floor(value / TWO_24)
-      limbs[place] = value - carry * TWO_24
+      limbs[index] = value - carry * TWO_24
     }
     if (carry > 0) limbs[count++] = carry
   }
@@ -93,8 +93,8 @@ export function decodeBase58(text: string): Uint8Array | null {
   const size =
     count === 0 ? 0 : (count - 1) * BYTES_A_LIMB + (most < 256 ? 1 : most < 65_536 ? 2 : 3)
   const bytes = new Uint8Array(zeros + size)
-  for (let place = 0, byte = bytes.length; place < count; place++) {
-    let rest = limbs[place]!
+  for (let index = 0, byte = bytes.length; index < count; index++) {
+    let rest = limbs[index]!
     for (let n = 0; n < BYTES_A_LIMB && byte > zeros; n++) {
       bytes[--byte] = rest & 255
       rest >>>= 8

@@ -116,8 +116,8 @@ export function splitProceeds(value: bigint, amount: bigint, parts: readonly Lot
   for (const part of parts) matched += part.amount
   const proceeds = matched === amount ? value : (value * matched) / amount
   let left = proceeds
-  return parts.map((part, place) => {
-    const share = place === parts.length - 1 ? left : (proceeds * part.amount) / matched
+  return parts.map((part, index) => {
+    const share = index === parts.length - 1 ? left : (proceeds * part.amount) / matched
     left -= share
     return share
   })

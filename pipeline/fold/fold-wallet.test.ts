@@ -19,8 +19,8 @@ import { createWalletState, takeChanges, type WalletState } from './wallet-state
 type Step = readonly [FoldKind, bigint, bigint | null, number]
 
 const events = (...steps: readonly Step[]): FoldEvent[] =>
-  steps.map(([kind, amount, value, time], place) => ({
-    slot: place + 1,
+  steps.map(([kind, amount, value, time], index) => ({
+    slot: index + 1,
     txIndex: 0,
     eventIndex: 0,
     blockTime: time,
@@ -235,8 +235,8 @@ test('active hours count transactions, not events (C11)', (t) => {
     ['sell', 5n, 5n, hour(24)],
     ['sell', 5n, 5n, hour(7)],
   )
-  const joined = history.map((event, place) =>
-    place === 1 ? { ...event, slot: 1, eventIndex: 1 } : event,
+  const joined = history.map((event, index) =>
+    index === 1 ? { ...event, slot: 1, eventIndex: 1 } : event,
   )
   t.deepEqual(activeHours(fold(joined).hours), [
     { hourUtc: 3, txCount: 2 },

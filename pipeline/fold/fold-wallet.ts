@@ -101,10 +101,10 @@ function foldSell(state: WalletState, event: FoldEvent): void {
   const parts = takeOldest(token, amount)
   const proceeds = value === null ? null : splitProceeds(value, amount, parts)
   let profit = 0n
-  parts.forEach((part, place) => {
+  parts.forEach((part, index) => {
     const { lot } = part
-    dispose(state, token, event, 'sell', part, proceeds?.[place] ?? null)
-    if (proceeds) profit += (proceeds[place] ?? 0n) - part.cost
+    dispose(state, token, event, 'sell', part, proceeds?.[index] ?? null)
+    if (proceeds) profit += (proceeds[index] ?? 0n) - part.cost
     if (lot.origin !== 'buy') return
     state.holdingSecondsSum += blockTime - lot.time
     state.holdingMatches += 1

@@ -50,11 +50,11 @@ export function decodeSnapshot(text: string): WalletState {
     const token = decodeToken(encoded)
     state.tokens.set(token.mint, token)
   }
-  COUNTS.forEach((field, place) => {
-    state[field] = counts[place] ?? 0
+  COUNTS.forEach((field, index) => {
+    state[field] = counts[index] ?? 0
   })
-  SUMS.forEach((field, place) => {
-    state[field] = BigInt(sums[place] ?? 0)
+  SUMS.forEach((field, index) => {
+    state[field] = BigInt(sums[index] ?? 0)
   })
   return state
 }
@@ -134,7 +134,7 @@ function decodeToken(encoded: ReturnType<typeof encodeToken>): TokenState {
   const [mint, decimals, counts, sums, lots, served] = encoded
   const [buys, sells, firstBuyTime, firstTradeTime, lastTradeTime, valuedSells, exitSeconds] =
     counts
-  const sum = (place: number) => decodeInteger(sums[place] ?? '0')
+  const sum = (index: number) => decodeInteger(sums[index] ?? '0')
   const token = createTokenState(mint, decimals)
   token.buys = buys ?? 0
   token.sells = sells ?? 0

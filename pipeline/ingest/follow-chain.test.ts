@@ -74,10 +74,10 @@ const blockOf = (slot: number, parent: number, count: number): RpcBlock => ({
 /**
  * A chain without skipped slots up to `tip`, each block with `count` transactions of the wallet.
  */
-function fakeRpc(tip: number, count = 0): SolanaRpc & { asked: number[] } {
-  const asked: number[] = []
+function fakeRpc(tip: number, count = 0): SolanaRpc & { requestedSlots: number[] } {
+  const requestedSlots: number[] = []
   return {
-    asked,
+    requestedSlots,
     ping: async () => {},
     getSlot: async () => tip,
     getBlocks: async (from, to) => {
@@ -85,7 +85,7 @@ function fakeRpc(tip: number, count = 0): SolanaRpc & { asked: number[] } {
       return Array.from({ length: Math.max(0, last - from + 1) }, (_, at) => from + at)
     },
     async getBlock(slot) {
-      asked.push(slot)
+      requestedSlots.push(slot)
       return slot > tip ? 'not_yet' : blockOf(slot, slot - 1, count)
     },
     getBlockHead: async () => 'not_yet',
@@ -241,7 +241,7 @@ test('only slots that the server lost, or is about to lose, are fetched', async 
   const second = await server.stream(2)
   t.is(second.request.fromSlot, '1033')
   t.deepEqual(
-    rpc.asked,
+    rpc.requestedSlots,
     Array.from({ length: 42 }, (_, at) => 991 + at),
   )
   await chain.close()
@@ -374,7 +374,7 @@ test('after a cut, slots before it and replayed slots are compared with RPC to f
     ['late', 11, 2, 'stream'],
     ['late', 13, 2, 'stream'],
   ])
-  t.deepEqual(rpc.asked, [8, 9, 10, 11, 12, 13])
+  t.deepEqual(rpc.requestedSlots, [8, 9, 10, 11, 12, 13])
   await chain.close()
 })
 
@@ -457,11 +457,11 @@ test('a block that RPC refuses for good becomes a gap, and so does a gap that it
 test('a block that a server lacks is waited for while the server is behind its slot, and then given up (rule K10)', async (t) => {
   const server = fakeServer()
   let tip = 11
-  let asked = 0
+  let tipRequests = 0
   const rpc = {
     ...fakeRpc(20, 1),
     getSlot: async () => {
-      if (++asked > 3) tip = 20
+      if (++tipRequests > 3) tip = 20
       return tip
     },
     getBlock: async () => 'not_yet' as const,
@@ -473,7 +473,7 @@ test('a block that a server lacks is waited for while the server is behind its s
     ['gap', 11, 11],
     [12, 11, 0],
   ])
-  t.is(asked, 4)
+  t.is(tipRequests, 4)
   await chain.close()
 })
 

@@ -49,8 +49,8 @@ export function createOutputReader(
     if (account !== null && usdE9 === null) metrics.malformed.inc({ reason: 'not_a_price_pool' })
     if (usdE9 !== null) prices.add({ time: blockTime, usdE9 }, slot)
     const solPrice = prices.newestOfPool(blockTime)
-    const place = { slot, parent, blockTime, blockId, finalized }
-    return { kind: 'slot', ...place, transactions, malformed, solPrice }
+    const slotFields = { slot, parent, blockTime, blockId, finalized }
+    return { kind: 'slot', ...slotFields, transactions, malformed, solPrice }
   }
 
   return (output) => {

@@ -13,7 +13,7 @@ const transaction = (accountKeys: readonly string[], meta: object = {}) => ({
   meta,
 })
 
-test('the transactions that name a tracked wallet, in any place, are selected with their index', (t) => {
+test('the transactions that name a tracked wallet, in any field, are selected with their index', (t) => {
   const transactions = [
     transaction([other]),
     transaction([other, wallet]),

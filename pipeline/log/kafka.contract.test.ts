@@ -52,7 +52,7 @@ class Slots {
   }
 }
 
-test(`Kafka killed and started again while slots pass: nothing is lost, nothing changes places${why}`, async (t) => {
+test(`Kafka killed and started again while slots pass: nothing is lost, and slots stay in order${why}`, async (t) => {
   t.timeout(120_000)
   const dir = mkdtempSync(join(tmpdir(), 'kafka-'))
   const servers = { only: 'kafka', portBase: 28_800 } as const

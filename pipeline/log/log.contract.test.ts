@@ -16,8 +16,8 @@ import { createMemoryLog } from './memory.ts'
 const PARTITIONS = 3
 const brokers = process.env.KAFKA_BROKERS?.split(',')
 
-/** Opens a new log; `again` opens the same one from another process. */
-interface Place {
+/** A log implementation. `open` opens a new log; `again` the same one from another process. */
+interface Backend {
   open(): Promise<EventLog>
   again(log: EventLog): Promise<EventLog>
 }
@@ -34,16 +34,19 @@ const openKafka = async (topicPrefix: string) => {
   return log
 }
 
-const memory: Place = {
+const memory: Backend = {
   open: async () => createMemoryLog(deps(), { partitions: PARTITIONS, retryDelayMs: 1 }),
   again: async (log) => log,
 }
-const kafka: Place = {
+const kafka: Backend = {
   open: () => openKafka(`test-${randomUUID()}-`),
   again: (log) => openKafka(prefixes.get(log) ?? ''),
 }
 
-function contract(title: string, run: (t: ExecutionContext, place: Place) => Promise<void>): void {
+function contract(
+  title: string,
+  run: (t: ExecutionContext, backend: Backend) => Promise<void>,
+): void {
   anyTest(`memory: ${title}`, (t) => run(t, memory))
   const skipped = ' (skipped: KAFKA_BROKERS is not set)'
   if (brokers) anyTest(`kafka: ${title}`, (t) => run(t, kafka))
@@ -115,8 +118,8 @@ const asRecord = (slot: number, wallet: number, late: string | null = null) => (
 
 contract(
   'a slot is on the partitions of its wallets, in order, closed by a marker on each (rule K3)',
-  async (t, place) => {
-    const log = await place.open()
+  async (t, backend) => {
+    const log = await backend.open()
     t.is(log.partitions, PARTITIONS)
     // Not waited for: the order of the calls counts.
     await Promise.all([
@@ -151,8 +154,8 @@ contract(
   },
 )
 
-contract('any records come out as they went in', async (t, place) => {
-  const log = await place.open()
+contract('any records come out as they went in', async (t, backend) => {
+  const log = await backend.open()
   const group = new Received()
   const follower = new Received()
   await log.consume(shared(), group.handler)
@@ -183,8 +186,8 @@ contract('any records come out as they went in', async (t, place) => {
 
 contract(
   'the largest transaction that is kept comes out as it went in (rule K4)',
-  async (t, place) => {
-    const log = await place.open()
+  async (t, backend) => {
+    const log = await backend.open()
     const received = new Received()
     await log.consume(shared(), received.handler)
     const kept: WalletRecord = {
@@ -209,8 +212,8 @@ contract(
 
 contract(
   'a refold request is on the partition of its wallet, after earlier records',
-  async (t, place) => {
-    const log = await place.open()
+  async (t, backend) => {
+    const log = await backend.open()
     await Promise.all([
       log.appendSlot(slotOf(1, [2])),
       log.appendRefolds([
@@ -238,8 +241,8 @@ contract(
 
 contract(
   'settled resolves when the group has committed everything acknowledged before',
-  async (t, place) => {
-    const log = await place.open()
+  async (t, backend) => {
+    const log = await backend.open()
     const group = { mode: 'shared', group: `settled-${randomUUID()}` } as const
     const ended = new AbortController()
     await log.settled(group.group, ended.signal)
@@ -269,8 +272,8 @@ contract(
 
 contract(
   'a batch that fails is handed out again, and what follows waits for it',
-  async (t, place) => {
-    const log = await place.open()
+  async (t, backend) => {
+    const log = await backend.open()
     await log.appendSlot(slotOf(1, [1]))
     const seen: string[] = []
     const received = new Received()
@@ -295,8 +298,8 @@ contract(
 
 contract(
   'a group resumes at its position and does not receive finished batches again',
-  async (t, place) => {
-    const log = await place.open()
+  async (t, backend) => {
+    const log = await backend.open()
     await log.appendSlot(slotOf(1, [1, 2, 3]))
     const first = new Received()
     const consumer = await log.consume(shared(), first.handler)
@@ -304,7 +307,7 @@ contract(
     await consumer.close()
     await log.appendSlot(slotOf(2, [1, 2, 3]))
     const second = new Received()
-    const other = await place.again(log)
+    const other = await backend.again(log)
     await other.consume(shared(), second.handler)
     await second.until(() => second.count() === 6)
     t.deepEqual(second.content(), [
@@ -316,13 +319,13 @@ contract(
     const another = new Received()
     await log.consume(shared('another'), another.handler)
     await another.until(() => another.count() === 12)
-    t.pass('another group has its own place, from the oldest record on')
+    t.pass('another group has its own offsets, from the oldest record on')
     await Promise.all([log.close(), other.close()])
   },
 )
 
-contract('closing waits for the batch in progress', async (t, place) => {
-  const log = await place.open()
+contract('closing waits for the batch in progress', async (t, backend) => {
+  const log = await backend.open()
   await log.appendSlot(slotOf(1, [1]))
   let release: () => void = () => {}
   const held = new Promise<void>((resolve) => (release = resolve))
@@ -343,9 +346,9 @@ contract('closing waits for the batch in progress', async (t, place) => {
   await log.close()
 })
 
-contract('the members of a group share the partitions', async (t, place) => {
-  const log = await place.open()
-  const other = await place.again(log)
+contract('the members of a group share the partitions', async (t, backend) => {
+  const log = await backend.open()
+  const other = await backend.again(log)
   const received = new Received()
   const owners = Array.from({ length: PARTITIONS }, () => new Set<string>())
   const given = new Map<string, number>()
@@ -394,8 +397,8 @@ contract('the members of a group share the partitions', async (t, place) => {
 
 contract(
   'a group starts where its reader says, whatever the group has committed',
-  async (t, place) => {
-    const log = await place.open()
+  async (t, backend) => {
+    const log = await backend.open()
     for (const slot of [1, 2, 3]) await log.appendSlot(slotOf(slot, [1, 2, 3]))
     const first = new Received()
     const consumer = await log.consume(shared(), first.handler)
@@ -427,27 +430,30 @@ contract(
   },
 )
 
-contract('the extent has the identity of the log and the offsets that it has', async (t, place) => {
-  const log = await place.open()
-  const empty = await log.extent()
-  const none = { low: 0n, end: 0n }
-  t.deepEqual(
-    [0, 1, 2].map((partition) => empty.partitions.get(partition)),
-    [none, none, none],
-  )
-  await log.appendSlot(slotOf(1, [1, 1, 2]))
-  const { id, partitions } = await log.extent()
-  t.is(id, empty.id)
-  t.not(id, '')
-  t.deepEqual(
-    [0, 1, 2].map((partition) => partitions.get(partition)?.end),
-    [3n, 2n, 1n],
-  )
-  await log.close()
-})
+contract(
+  'the extent has the identity of the log and the offsets that it has',
+  async (t, backend) => {
+    const log = await backend.open()
+    const empty = await log.extent()
+    const none = { low: 0n, end: 0n }
+    t.deepEqual(
+      [0, 1, 2].map((partition) => empty.partitions.get(partition)),
+      [none, none, none],
+    )
+    await log.appendSlot(slotOf(1, [1, 1, 2]))
+    const { id, partitions } = await log.extent()
+    t.is(id, empty.id)
+    t.not(id, '')
+    t.deepEqual(
+      [0, 1, 2].map((partition) => partitions.get(partition)?.end),
+      [3n, 2n, 1n],
+    )
+    await log.close()
+  },
+)
 
-contract('followers see every partition, from the time they ask for', async (t, place) => {
-  const log = await place.open()
+contract('followers see every partition, from the time they ask for', async (t, backend) => {
+  const log = await backend.open()
   await log.appendSlot(slotOf(1, [1, 2, 3]))
   const live = new Received()
   const past = new Received()
@@ -469,8 +475,8 @@ contract('followers see every partition, from the time they ask for', async (t, 
   await log.close()
 })
 
-contract('the checkpoint is the newest marker, however much came after it', async (t, place) => {
-  const log = await place.open()
+contract('the checkpoint is the newest marker, however much came after it', async (t, backend) => {
+  const log = await backend.open()
   t.is(await log.checkpoint(), null)
   await log.appendLate([balance(1, 1)], 'stream')
   t.is(await log.checkpoint(), null)
@@ -482,8 +488,8 @@ contract('the checkpoint is the newest marker, however much came after it', asyn
   await log.close()
 })
 
-contract('a slot larger than any request is appended whole', async (t, place) => {
-  const log = await place.open()
+contract('a slot larger than any request is appended whole', async (t, backend) => {
+  const log = await backend.open()
   const records = Array.from({ length: 6000 }, (_, n) => balance(7, 1 + (n % 2), n))
   const received = new Received()
   await log.consume(shared(), received.handler)
@@ -500,8 +506,8 @@ contract('a slot larger than any request is appended whole', async (t, place) =>
   await log.close()
 })
 
-contract('a closed log says so', async (t, place) => {
-  const log = await place.open()
+contract('a closed log says so', async (t, backend) => {
+  const log = await backend.open()
   await log.ping()
   await log.close()
   for (const call of [

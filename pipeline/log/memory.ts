@@ -375,9 +375,9 @@ class Group {
   }
 
   async #start(members: readonly Member[], signal: AbortSignal): Promise<void> {
-    const shares = members.map((member, place) => ({
+    const shares = members.map((member, index) => ({
       member,
-      parts: this.#deps.parts.filter((part) => part.index % members.length === place),
+      parts: this.#deps.parts.filter((part) => part.index % members.length === index),
     }))
     await Promise.all(
       shares.map(async ({ member, parts }) => {

@@ -12,7 +12,7 @@ import { recordRow } from '../workers/fold/event-rows.ts'
 import { mapRecordTypes, RECORD_TYPES } from './record-types.ts'
 import * as t from './value-types.ts'
 
-const place = { slot: 405_000_123, txIndex: 17, wallet: 12, blockTime: 1_790_000_000 }
+const recordFields = { slot: 405_000_123, txIndex: 17, wallet: 12, blockTime: 1_790_000_000 }
 const signature = '5'.repeat(88)
 const MINT = address('DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263')
 const PROGRAM = address('pAMMBay6oceH9fJKBRHGP5D4bD4sWpmSwMn52FMfXEA')
@@ -26,9 +26,9 @@ interface Example {
   readonly row: Row
 }
 
-const placeText = '"slot":405000123,"txIndex":17,"wallet":12,"blockTime":1790000000'
-const eventText = `${placeText},"signature":"${signature}"`
-const placeRow = { slot: 405_000_123, tx_index: 17, wallet: 12, block_time: 1_790_000_000 }
+const fieldsText = '"slot":405000123,"txIndex":17,"wallet":12,"blockTime":1790000000'
+const eventText = `${fieldsText},"signature":"${signature}"`
+const fieldsRow = { slot: 405_000_123, tx_index: 17, wallet: 12, block_time: 1_790_000_000 }
 const origin = { decoder_version: 3 }
 const eventOrigin = { late: 'stream', ...origin }
 
@@ -37,7 +37,7 @@ const EXAMPLES: readonly Example[] = [
   {
     record: {
       kind: 'swap',
-      ...place,
+      ...recordFields,
       signature,
       eventIndex: 1,
       side: 'buy',
@@ -56,7 +56,7 @@ const EXAMPLES: readonly Example[] = [
     },
     text: `"kind":"swap",${eventText},"eventIndex":1,"side":"buy","baseMint":"${MINT}","baseAmount":"340282366920938463463374607431768211455","baseDecimals":5,"quoteMint":"${WSOL}","quoteAmount":"1500000000","program":"pumpswap","programId":"${PROGRAM}","pool":"${POOL}","confidence":"high","quoteMismatch":false,"feeLamports":"10000","solPriceUsdE9":"150000000001"`,
     row: {
-      ...placeRow,
+      ...fieldsRow,
       event_index: 1,
       signature,
       side: 'buy',
@@ -79,7 +79,7 @@ const EXAMPLES: readonly Example[] = [
   {
     record: {
       kind: 'swap',
-      ...place,
+      ...recordFields,
       signature,
       eventIndex: 2,
       side: 'sell',
@@ -98,7 +98,7 @@ const EXAMPLES: readonly Example[] = [
     },
     text: `"kind":"swap",${eventText},"eventIndex":2,"side":"sell","baseMint":"${MINT}","baseAmount":"7","baseDecimals":5,"quoteMint":null,"quoteAmount":"0","program":"unknown","programId":"${PROGRAM}","pool":null,"confidence":"delta_only","quoteMismatch":true,"feeLamports":"0","solPriceUsdE9":null`,
     row: {
-      ...placeRow,
+      ...fieldsRow,
       event_index: 2,
       signature,
       side: 'sell',
@@ -121,7 +121,7 @@ const EXAMPLES: readonly Example[] = [
   {
     record: {
       kind: 'token_transfer',
-      ...place,
+      ...recordFields,
       signature,
       eventIndex: 0,
       direction: 'in',
@@ -131,7 +131,7 @@ const EXAMPLES: readonly Example[] = [
     },
     text: `"kind":"token_transfer",${eventText},"eventIndex":0,"direction":"in","mint":"${MINT}","amount":"7","decimals":5`,
     row: {
-      ...placeRow,
+      ...fieldsRow,
       event_index: 0,
       signature,
       direction: 'in',
@@ -144,7 +144,7 @@ const EXAMPLES: readonly Example[] = [
   {
     record: {
       kind: 'sol_transfer',
-      ...place,
+      ...recordFields,
       signature,
       eventIndex: 3,
       direction: 'out',
@@ -152,7 +152,7 @@ const EXAMPLES: readonly Example[] = [
     },
     text: `"kind":"sol_transfer",${eventText},"eventIndex":3,"direction":"out","lamports":"18446744073709551615"`,
     row: {
-      ...placeRow,
+      ...fieldsRow,
       event_index: 3,
       signature,
       direction: 'out',
@@ -163,13 +163,13 @@ const EXAMPLES: readonly Example[] = [
   {
     record: {
       kind: 'balance',
-      ...place,
+      ...recordFields,
       lamports: 99_999_995_000n,
       lamportsBefore: 100_000_000_000n,
     },
-    text: `"kind":"balance",${placeText},"lamports":"99999995000","lamportsBefore":"100000000000"`,
+    text: `"kind":"balance",${fieldsText},"lamports":"99999995000","lamportsBefore":"100000000000"`,
     row: {
-      ...placeRow,
+      ...fieldsRow,
       lamports: 99_999_995_000n,
       lamports_before: 100_000_000_000n,
       ...origin,
@@ -178,15 +178,15 @@ const EXAMPLES: readonly Example[] = [
   {
     record: {
       kind: 'token_link',
-      ...place,
+      ...recordFields,
       account: POOL,
       mint: MINT,
       before: 0n,
       after: 2n ** 64n - 1n,
     },
-    text: `"kind":"token_link",${placeText},"account":"${POOL}","mint":"${MINT}","before":"0","after":"18446744073709551615"`,
+    text: `"kind":"token_link",${fieldsText},"account":"${POOL}","mint":"${MINT}","before":"0","after":"18446744073709551615"`,
     row: {
-      ...placeRow,
+      ...fieldsRow,
       account: POOL,
       mint: MINT,
       amount_before: 0n,
@@ -197,14 +197,14 @@ const EXAMPLES: readonly Example[] = [
   {
     record: {
       kind: 'undecoded',
-      ...place,
+      ...recordFields,
       signature,
       programId: PROGRAM,
       reason: 'no_inner_instructions',
     },
     text: `"kind":"undecoded",${eventText},"programId":"${PROGRAM}","reason":"no_inner_instructions"`,
     row: {
-      ...placeRow,
+      ...fieldsRow,
       signature,
       program_id: PROGRAM,
       reason: 'no_inner_instructions',
@@ -212,10 +212,16 @@ const EXAMPLES: readonly Example[] = [
     },
   },
   {
-    record: { kind: 'kept', ...place, signature, format: 1, bytes: Uint8Array.of(1, 2, 3, 4) },
+    record: {
+      kind: 'kept',
+      ...recordFields,
+      signature,
+      format: 1,
+      bytes: Uint8Array.of(1, 2, 3, 4),
+    },
     text: `"kind":"kept",${eventText},"format":1`,
     row: {
-      ...placeRow,
+      ...fieldsRow,
       signature,
       format: 1,
       base64: 'AQIDBA==',

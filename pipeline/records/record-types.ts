@@ -39,14 +39,14 @@ function field<T>(
   return { type, column, ...options }
 }
 
-const place = {
+const recordFields = {
   slot: field(t.natural, 'slot'),
   txIndex: field(t.natural, 'tx_index'),
   wallet: field(t.walletNumber, 'wallet'),
   blockTime: field(t.unixSeconds, 'block_time'),
 }
 
-const transaction = { ...place, signature: field(t.signature, 'signature') }
+const transaction = { ...recordFields, signature: field(t.signature, 'signature') }
 
 const event = { ...transaction, eventIndex: field(t.natural, 'event_index') }
 
@@ -90,7 +90,7 @@ export const RECORD_TYPES = {
   balance: {
     table: 'sol_balances',
     fields: {
-      ...place,
+      ...recordFields,
       lamports: field(t.u64, 'lamports'),
       lamportsBefore: field(t.nullable(t.u64), 'lamports_before', { since: 3 }),
     },
@@ -98,7 +98,7 @@ export const RECORD_TYPES = {
   token_link: {
     table: 'token_links',
     fields: {
-      ...place,
+      ...recordFields,
       account: field(t.pubkey, 'account'),
       mint: field(t.pubkey, 'mint'),
       before: field(t.u64, 'amount_before'),

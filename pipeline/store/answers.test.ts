@@ -83,13 +83,13 @@ const failingCommand: Ask = (store) =>
 
 /** The caller gives up, and the engine finishes the query. */
 const givenUp: Ask = async (store, token) => {
-  const asked = store.query(`SELECT '${token}' AS token, number AS n FROM numbers(20000)`)
-  const timely = createTimelyStore({ ...store, query: <T>() => asked as Promise<T[]> }, 1)
+  const running = store.query(`SELECT '${token}' AS token, number AS n FROM numbers(20000)`)
+  const timely = createTimelyStore({ ...store, query: <T>() => running as Promise<T[]> }, 1)
   try {
     await timely.query('')
     return 'answered'
   } catch {
-    await asked
+    await running
     return 'givenUp'
   }
 }
@@ -107,9 +107,9 @@ const KINDS: readonly Ask[] = [
   givenUp,
 ]
 
-async function refused(asked: Promise<unknown>): Promise<Outcome> {
+async function refused(query: Promise<unknown>): Promise<Outcome> {
   try {
-    return { got: await asked }
+    return { got: await query }
   } catch (error) {
     if (error instanceof ServiceError) return 'refused'
     throw error

@@ -28,10 +28,10 @@ function anEngine(read: () => Promise<string[]>) {
 
 test('at most one probe of the store is under way, however many callers there are', async (t) => {
   const { store, answer, probes } = anEngine(async () => [])
-  const asked = Array.from({ length: 300 }, () => store.ping())
+  const pings = Array.from({ length: 300 }, () => store.ping())
   t.is(probes(), 1)
   answer()
-  await Promise.all(asked)
+  await Promise.all(pings)
   t.is(probes(), 1)
 })
 
@@ -46,19 +46,19 @@ test('a store that answered within a second is not probed; one that was unreacha
   t.is(probes(), 0)
   isAway = true
   await t.throwsAsync(store.query('SELECT 1'), { code: 'unavailable' })
-  const asked = store.ping()
+  const ping = store.ping()
   t.is(probes(), 1)
   answer()
-  await asked
+  await ping
 })
 
 test('a probe does not wait for running queries', async (t) => {
   const { store, answer } = anEngine(() => new Promise(() => {}))
   for (let n = 0; n < 2000; n++) store.query('SELECT 1').catch(() => {})
   await t.throwsAsync(store.query('SELECT 1'), { message: 'too many queries wait for the store' })
-  const asked = store.ping()
+  const ping = store.ping()
   answer()
-  await t.notThrowsAsync(asked)
+  await t.notThrowsAsync(ping)
 })
 
 test('a server is probed on its own connection, so hanging queries do not delay it', async (t) => {

@@ -49,11 +49,11 @@ export function aChain(options: {
       const target = random(100) < (options.lateShare ?? 0) * 100 ? lateRecords : records
       const wallets = new Set([1 + random(options.wallets), 1 + random(options.wallets)])
       for (const wallet of [...wallets].sort((a, b) => a - b)) {
-        const place = { slot, txIndex, wallet, blockTime }
+        const recordFields = { slot, txIndex, wallet, blockTime }
         const signature = bs58.encode(new Uint8Array(64).fill((slot * 7 + txIndex) % 251))
         const count = random(4)
         for (let eventIndex = 0; eventIndex < count; eventIndex += 1) {
-          const event = { ...place, eventIndex, signature }
+          const event = { ...recordFields, eventIndex, signature }
           const amount = BigInt(1 + random(1_000_000))
           target.push(
             pick<() => WalletEvent>([
@@ -96,15 +96,20 @@ export function aChain(options: {
           )
         }
         const lamports = BigInt(random(2_000_000_000)) * 30n
-        target.push({ kind: 'balance', ...place, lamports, lamportsBefore: lamports + 5_000n })
+        target.push({
+          kind: 'balance',
+          ...recordFields,
+          lamports,
+          lamportsBefore: lamports + 5_000n,
+        })
         if (txIndex % 2 === 0) {
           const link = { account: mints[2]!, mint: mints[3]!, before: 0n, after: lamports }
-          target.push({ kind: 'token_link', ...place, ...link })
+          target.push({ kind: 'token_link', ...recordFields, ...link })
         }
         if (random(15) === 0)
           target.push({
             kind: 'undecoded',
-            ...place,
+            ...recordFields,
             signature,
             programId: null,
             reason: 'truncated',

@@ -71,6 +71,6 @@ export const aHistory: fc.Arbitrary<FoldEvent[]> = fc
 
 /** Splits a history at the given cuts. */
 export const batchesOf = (events: readonly FoldEvent[], cuts: readonly number[]): FoldEvent[][] => {
-  const places = [...new Set(cuts.map((cut) => cut % (events.length + 1)))].sort((a, b) => a - b)
-  return [...places, events.length].map((end, at) => events.slice(places[at - 1] ?? 0, end))
+  const ends = [...new Set(cuts.map((cut) => cut % (events.length + 1)))].sort((a, b) => a - b)
+  return [...ends, events.length].map((end, at) => events.slice(ends[at - 1] ?? 0, end))
 }

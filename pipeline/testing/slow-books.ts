@@ -87,7 +87,7 @@ export function slowMatches(events: readonly SlowEvent[]): SlowMatch[] {
     const touched = lots.filter((lot) => overlap(lot, take) > 0n)
     const value = take.event.kind === 'sell' ? take.event.value : null
     const proceeds = value === null || matched === 0n ? null : (value * matched) / take.event.amount
-    return touched.map((lot, place) => {
+    return touched.map((lot, index) => {
       const amount = overlap(lot, take)
       const share = (whole: bigint, part: bigint, of: bigint) => (whole * part) / of
       // Earlier takers of the lot are rounded down. The taker of the last unit takes the remainder.
@@ -96,7 +96,7 @@ export function slowMatches(events: readonly SlowEvent[]): SlowMatch[] {
         .map((other) => share(costOf(lot.event), overlap(lot, other), lot.event.amount))
       const isLastOfLot = take.to >= lot.to
       const before = touched
-        .slice(0, place)
+        .slice(0, index)
         .map((other) => share(proceeds ?? 0n, overlap(other, take), matched))
       return {
         mint: take.event.mint,
@@ -109,7 +109,7 @@ export function slowMatches(events: readonly SlowEvent[]): SlowMatch[] {
         proceeds:
           proceeds === null
             ? null
-            : place === touched.length - 1
+            : index === touched.length - 1
               ? proceeds - sum(before)
               : share(proceeds, amount, matched),
       }
@@ -190,19 +190,19 @@ export function slowToken(events: readonly SlowEvent[]) {
 
 /** Seconds to the latest almost full exit of a token; null while it is not exited (rule C8). */
 function slowExit(events: readonly SlowEvent[]): number | null {
-  const upTo = (place: number, kind: SlowEvent['kind']) =>
+  const upTo = (index: number, kind: SlowEvent['kind']) =>
     sum(
       events
-        .slice(0, place + 1)
+        .slice(0, index + 1)
         .filter((e) => e.kind === kind)
         .map((e) => e.amount),
     )
-  const out = events.map((_, place) => upTo(place, 'sell') * 10n >= upTo(place, 'buy') * 9n)
+  const out = events.map((_, index) => upTo(index, 'sell') * 10n >= upTo(index, 'buy') * 9n)
   const first = events.findIndex((e) => e.kind === 'buy')
   if (first === -1) return null
-  const reopened = events.findLastIndex((e, place) => e.kind === 'buy' && !out[place])
+  const reopened = events.findLastIndex((e, index) => e.kind === 'buy' && !out[index])
   const exit = events.findIndex(
-    (e, place) => place > Math.max(first, reopened) && e.kind === 'sell' && out[place],
+    (e, index) => index > Math.max(first, reopened) && e.kind === 'sell' && out[index],
   )
   return exit === -1 ? null : (events[exit]?.blockTime ?? 0) - (events[first]?.blockTime ?? 0)
 }

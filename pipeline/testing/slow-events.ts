@@ -24,18 +24,18 @@ export interface SlowEvent {
 /** Returns an event in the form of the slow reference. */
 export function slowEvent(event: WalletEvent): SlowEvent {
   const { slot, txIndex, eventIndex, blockTime } = event
-  const place = { slot, txIndex, eventIndex, blockTime }
+  const eventFields = { slot, txIndex, eventIndex, blockTime }
   if (event.kind === 'swap') {
     const { side: kind, baseMint: mint, baseDecimals: decimals, baseAmount: amount } = event
-    return { ...place, kind, mint, decimals, amount, value: slowValue(event) }
+    return { ...eventFields, kind, mint, decimals, amount, value: slowValue(event) }
   }
   const direction = event.direction
   if (event.kind === 'token_transfer') {
     const { mint, decimals, amount } = event
-    return { ...place, kind: `token_${direction}`, mint, decimals, amount, value: null }
+    return { ...eventFields, kind: `token_${direction}`, mint, decimals, amount, value: null }
   }
   const amount = event.lamports
-  return { ...place, kind: `sol_${direction}`, mint: '', decimals: 9, amount, value: null }
+  return { ...eventFields, kind: `sol_${direction}`, mint: '', decimals: 9, amount, value: null }
 }
 
 /**

@@ -301,7 +301,7 @@ function activeTimes(hours: readonly number[]): SlowRow[] {
   const left = hours.map((count, hour) => ({ hour_utc: hour, tx_count: count }))
   return [1, 2, 3].flatMap(() => {
     const most = Math.max(...left.map((hour) => hour.tx_count))
-    const place = left.findIndex((hour) => hour.tx_count === most)
-    return most > 0 ? left.splice(place, 1) : []
+    const index = left.findIndex((hour) => hour.tx_count === most)
+    return most > 0 ? left.splice(index, 1) : []
   })
 }

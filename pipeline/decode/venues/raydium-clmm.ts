@@ -43,9 +43,9 @@ const poolOfSwap = poolReader([{ prefixes: SINGLE, pool: 2, vaults: [5, 6] }])
  * direction of the tokens.
  */
 const poolOfRoute: PoolReader = ({ accounts }, { source, destination }) => {
-  for (let place = 9; place < accounts.length; place++) {
-    if (accounts[place] === destination) return accounts[place - 2]!
-    if (place > 9 && accounts[place] === source) return accounts[place - 3]!
+  for (let index = 9; index < accounts.length; index++) {
+    if (accounts[index] === destination) return accounts[index - 2]!
+    if (index > 9 && accounts[index] === source) return accounts[index - 3]!
   }
   return null
 }

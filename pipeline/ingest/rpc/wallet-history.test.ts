@@ -22,16 +22,16 @@ function addressOf(account: number): Address {
 
 /** A server with transactions, newest first. The page lengths cycle through `lengths`. */
 function serverOf(chain: readonly Transaction[], lengths: readonly number[]) {
-  const asked: string[] = []
+  const requests: string[] = []
   return {
-    asked,
+    requests,
     async getSignaturesForAddress(
       address: Address,
       page: { readonly limit: number; readonly before?: string | undefined },
     ): Promise<SignatureInfo[]> {
-      asked.push(address)
+      requests.push(address)
       const from = page.before === undefined ? 0 : Number(page.before) + 1
-      const length = lengths[asked.length % lengths.length] ?? page.limit
+      const length = lengths[requests.length % lengths.length] ?? page.limit
       return chain
         .map((tx, at) => ({ ...tx, at }))
         .slice(from)
@@ -133,7 +133,7 @@ test('every transaction is returned once, in whole slots, newest first, for any 
     fc.asyncProperty(scenes, async (scene) => {
       const { walked } = await walk(scene, Infinity)
       t.deepEqual(walked.flat().sort(ascending), due(scene))
-      const slots = walked.map((places) => places.map((at) => scene.chain[at]?.slot ?? 0))
+      const slots = walked.map((indexes) => indexes.map((at) => scene.chain[at]?.slot ?? 0))
       slots.forEach((chunk, at) => {
         const next = slots[at + 1]
         if (next) t.true(Math.min(...chunk) > Math.max(...next))
@@ -170,5 +170,5 @@ test('token accounts with short histories take two requests each and do not make
   t.is((await history.next())?.length, 200)
   t.true(history.isAtEnd)
   t.is(await history.next(), null)
-  t.is(server.asked.length, 2 * 51)
+  t.is(server.requests.length, 2 * 51)
 })

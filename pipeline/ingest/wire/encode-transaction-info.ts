@@ -175,8 +175,8 @@ function writeInner(instructions: readonly Instruction[]): void {
 
 function writeBalances(field: number, balances: readonly TokenBalance[], json: unknown): void {
   const entries = itemsOf(json)
-  balances.forEach(({ accountIndex, mint, owner, amount, decimals }, place) => {
-    const uiAmounts = fieldOf(entries[place], 'uiTokenAmount')
+  balances.forEach(({ accountIndex, mint, owner, amount, decimals }, index) => {
+    const uiAmounts = fieldOf(entries[index], 'uiTokenAmount')
     out.message(field, () => {
       writeUint(1, accountIndex)
       writeText(2, mint)
@@ -188,7 +188,7 @@ function writeBalances(field: number, balances: readonly TokenBalance[], json: u
         writeText(4, text(fieldOf(uiAmounts, 'uiAmountString')))
       })
       writeText(4, owner ?? '')
-      writeText(5, text(fieldOf(entries[place], 'programId')))
+      writeText(5, text(fieldOf(entries[index], 'programId')))
     })
   })
 }

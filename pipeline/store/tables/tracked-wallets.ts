@@ -26,8 +26,8 @@ export async function addTrackedWallets(
   known: readonly Address[],
   nowSeconds: number,
 ): Promise<void> {
-  const rows = addresses.slice(known.length).map((address, place) => ({
-    wallet: known.length + place + 1,
+  const rows = addresses.slice(known.length).map((address, index) => ({
+    wallet: known.length + index + 1,
     address,
     added_at: nowSeconds,
   }))
