@@ -12,10 +12,10 @@ const CHECKS: Readonly<Record<string, (lines: readonly Line[]) => readonly strin
   lines: findLongLines,
 }
 
-/** A line of a file in the repository. `place` is `path:number`. */
+/** A line of a file in the repository. `location` is `path:number`. */
 interface Line {
   readonly path: string
-  readonly place: string
+  readonly location: string
   readonly text: string
 }
 
@@ -36,24 +36,26 @@ const EXPORT =
  * a folder. Within a room, modules of one interface share names, such as `run` of each benchmark.
  */
 function findSharedNames(lines: readonly Line[]): string[] {
-  const placesByName = new Map<string, Map<string, string>>()
-  for (const { path, place, text } of lines) {
+  const locationsByName = new Map<string, Map<string, string>>()
+  for (const { path, location, text } of lines) {
     if (!TYPESCRIPT.test(path) || path === NAMESPACE) continue
     const name = EXPORT.exec(text)?.[1]
     if (name === undefined || name in ALLOWED_NAMES) continue
-    const places = placesByName.get(name) ?? new Map<string, string>()
-    placesByName.set(name, places.set(dirname(path), place))
+    const locations = locationsByName.get(name) ?? new Map<string, string>()
+    locationsByName.set(name, locations.set(dirname(path), location))
   }
-  return [...placesByName]
-    .filter(([, places]) => places.size > 1)
-    .map(([name, places]) => `${[...places.values()].join(', ')}: several rooms export ${name}`)
+  return [...locationsByName]
+    .filter(([, locations]) => locations.size > 1)
+    .map(
+      ([name, locations]) => `${[...locations.values()].join(', ')}: several rooms export ${name}`,
+    )
 }
 
 /** Finds spreads of an object literal, which only keep its fields on one line. */
 function findLiteralSpreads(lines: readonly Line[]): string[] {
   return lines
     .filter(({ path, text }) => TYPESCRIPT.test(path) && /\.{3}\s*\{/.test(text))
-    .map(({ place }) => `${place}: write out the fields of the object that is spread`)
+    .map(({ location }) => `${location}: write out the fields of the object that is spread`)
 }
 
 const COLUMNS = 100
@@ -76,7 +78,7 @@ function findLongLines(lines: readonly Line[]): string[] {
       if (!PROSE.some(([file, line]) => file.test(path) && line.test(text))) return false
       return [...text.replace(/\]\([^)]*\)|https?:\/\/\S+/g, '')].length > COLUMNS
     })
-    .map(({ place }) => `${place}: a line of prose beyond ${COLUMNS} columns`)
+    .map(({ location }) => `${location}: a line of prose beyond ${COLUMNS} columns`)
 }
 
 function main(names: readonly string[]): void {
@@ -87,7 +89,7 @@ function main(names: readonly string[]): void {
   const lines = paths.flatMap((path) =>
     readFileSync(path, 'utf8')
       .split('\n')
-      .map((text, index) => ({ path, place: `${path}:${index + 1}`, text })),
+      .map((text, index) => ({ path, location: `${path}:${index + 1}`, text })),
   )
   const found = names.flatMap((name) => CHECKS[name]!(lines)) // an unknown name throws
   process.stdout.write(found.map((line) => `${line}\n`).join(''))

@@ -23,8 +23,8 @@ export interface RequestOutcome {
 }
 
 /** Sends a well-formed request; never rejects. */
-export function sendRequest(target: Endpoint, asked: RequestOptions): Promise<RequestOutcome> {
-  const { path, method = 'GET', headers = {}, body = '', agent, localAddress = null } = asked
+export function sendRequest(target: Endpoint, options: RequestOptions): Promise<RequestOutcome> {
+  const { path, method = 'GET', headers = {}, body = '', agent, localAddress = null } = options
   return new Promise((resolve) => {
     const lost = () => resolve({ status: 0, fields: {}, body: '' })
     const length = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }

@@ -126,7 +126,7 @@ function createAsk(url: string, connections: number) {
         ...(body && { 'content-type': 'application/json' }),
         ...(token && { authorization: `Bearer ${token}` }),
       }
-      const asked = request(`${url}${path}`, { method, agent, headers }, (response) => {
+      const outgoing = request(`${url}${path}`, { method, agent, headers }, (response) => {
         const chunks: Buffer[] = []
         response.on('data', (chunk: Buffer) => chunks.push(chunk))
         response.on('end', () => {
@@ -135,7 +135,7 @@ function createAsk(url: string, connections: number) {
           else reject(new Error(`${method} ${path}: ${response.statusCode} ${text}`))
         })
       })
-      asked.on('error', reject)
-      asked.end(body && JSON.stringify(body))
+      outgoing.on('error', reject)
+      outgoing.end(body && JSON.stringify(body))
     })
 }

@@ -32,9 +32,9 @@ export async function run(args: readonly string[]): Promise<void> {
       name: `ours, ${payers.length} wallets: every fee payer`,
       decode: ours(createWallets(payers)),
     },
-    { name: 'ours, 250 wallets', decode: ours(withStrangers(some, 250)) },
-    { name: 'ours, 10,000 wallets', decode: ours(withStrangers(some, 10_000)) },
-    { name: 'ours, 1,000,000 wallets', decode: ours(withStrangers(some, 1_000_000)) },
+    { name: 'ours, 250 wallets', decode: ours(withRandomWallets(some, 250)) },
+    { name: 'ours, 10,000 wallets', decode: ours(withRandomWallets(some, 10_000)) },
+    { name: 'ours, 1,000,000 wallets', decode: ours(withRandomWallets(some, 1_000_000)) },
   ]
   const times = contenders.map((): number[] => [])
   for (let round = 0; round < rounds; round++) {
@@ -77,12 +77,12 @@ function theirs(parser: DexParser): (update: SubscribeUpdateTransaction) => void
 }
 
 /** The given wallets, and unknown wallets up to `count`. */
-function withStrangers(some: readonly Address[], count: number): Wallets {
-  const strangers = Array.from({ length: count - some.length }, (_, i) => {
+function withRandomWallets(some: readonly Address[], count: number): Wallets {
+  const randomWallets = Array.from({ length: count - some.length }, (_, i) => {
     const key = Buffer.alloc(32, 1)
     key.writeUInt32LE(Math.imul(i + 1, 0x9e3779b1) >>> 0, 20)
     key.writeUInt32LE(i + 1, 4)
     return addressFromBytes(key)
   })
-  return createWallets([...some, ...strangers])
+  return createWallets([...some, ...randomWallets])
 }

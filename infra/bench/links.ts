@@ -33,9 +33,9 @@ function decodeAll(txs: readonly Transaction[], wallets: Wallets): DecodedRecord
   const decoder = createDecoder(wallets)
   return txs.flatMap((tx, at) => {
     // The index replaces the slot, which is unknown for some recorded transactions.
-    const placed = normalize({ kind: 'kept', slot: at + 1, bytes: tx.encoded() })
-    if (placed.kind === 'malformed') return []
-    const decoded = decoder.decode(placed, at, () => 6)
+    const normalized = normalize({ kind: 'kept', slot: at + 1, bytes: tx.encoded() })
+    if (normalized.kind === 'malformed') return []
+    const decoded = decoder.decode(normalized, at, () => 6)
     return decoded.kind === 'decoded' ? decoded.records : []
   })
 }

@@ -111,7 +111,7 @@ function attackAll(swaps: readonly Swap[], salt: string | null, attack: Attack):
   const counts = [...byWallet.values()].map((own) => {
     const newest = own.slice(-MOST_TRADES).reverse()
     let candidates = [...byWallet.keys()]
-    for (const [place, swap] of newest.entries()) {
+    for (const [index, swap] of newest.entries()) {
       const served = serveSwap(swap, perturb)
       // Arrival on the socket gives the time of the trade, whatever the trade says.
       const seen =
@@ -122,7 +122,7 @@ function attackAll(swaps: readonly Swap[], salt: string | null, attack: Attack):
         byPrice: attack.byPrice,
       })
       candidates = candidates.filter((wallet) => fitting.has(wallet))
-      if (candidates.length === 1) return place + 1
+      if (candidates.length === 1) return index + 1
     }
     return Number.POSITIVE_INFINITY
   })

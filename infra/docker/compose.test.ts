@@ -102,9 +102,9 @@ test('docker-compose.yml runs each role once, with keys that the service reads (
 test('the example of .env has every value that docker-compose.yml asks for', (t) => {
   const example = readFileSync(join(ROOT, 'infra/docker/env.example'), 'utf8')
   const given = [...example.matchAll(/^([A-Z_]+)=/gm)].map(([, key]) => key)
-  const asked = [...text.matchAll(/\$\{([A-Z_]+):\?/g)].map(([, key]) => key)
+  const required = [...text.matchAll(/\$\{([A-Z_]+):\?/g)].map(([, key]) => key)
   t.deepEqual(
-    asked.filter((key) => !given.includes(key)),
+    required.filter((key) => !given.includes(key)),
     [],
   )
 })

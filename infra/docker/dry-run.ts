@@ -15,8 +15,8 @@ function main(): void {
   const roots = new Map<string, string>()
   try {
     const stages = parseDockerfile(readFileSync(join(root, 'infra/docker/Dockerfile'), 'utf8'))
-    for (const [place, stage] of stages.entries()) {
-      const stageRoot = join(work, String(place))
+    for (const [index, stage] of stages.entries()) {
+      const stageRoot = join(work, String(index))
       roots.set(stage.name, stageRoot)
       mkdirSync(stageRoot)
       runStage(stage, stageRoot, root, roots)

@@ -293,10 +293,10 @@ test.serial('a process that stops ends its running commands (rule J5)', async (t
   const isUnderWay = new Promise<void>((resolve) => {
     begun = resolve
   })
-  const asked = askOperator(folder, ['recompute', '--wallet', 'all'], () => begun())
+  const answer = askOperator(folder, ['recompute', '--wallet', 'all'], () => begun())
   await isUnderWay
   await server.close()
-  t.deepEqual(await asked, {
+  t.deepEqual(await answer, {
     kind: 'error',
     code: 'closed',
     message: 'stopped before all wallets were folded; run the command again',
@@ -374,11 +374,11 @@ test.serial(
       swap(4, 'known', 7, 'pumpswap'),
       swap(7, 'labelled', 7, 'hadron'),
     ])
-    const place = { tx_index: 1, wallet: 1, reason: 'deep_tree' }
+    const undecodedRow = { tx_index: 1, wallet: 1, reason: 'deep_tree' }
     await store.insert('undecoded', [
-      { ...place, slot: 3, block_time: 3, signature: 's3', program_id: 'lately' },
-      { ...place, slot: 5, block_time: 5, signature: 's5', program_id: null },
-      { ...place, slot: 8, block_time: 8, signature: 's8', program_id: 'often' },
+      { ...undecodedRow, slot: 3, block_time: 3, signature: 's3', program_id: 'lately' },
+      { ...undecodedRow, slot: 5, block_time: 5, signature: 's5', program_id: null },
+      { ...undecodedRow, slot: 8, block_time: 8, signature: 's8', program_id: 'often' },
     ])
     t.deepEqual(await run('programs'), {
       document: {

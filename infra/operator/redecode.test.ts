@@ -114,9 +114,11 @@ function mistake(record: DecodedRecord): DecodedRecord[] {
       : [record]
   }
   const { slot, txIndex, wallet, blockTime, signature } = record
-  const place = { slot, txIndex, wallet, blockTime, signature }
+  const recordFields = { slot, txIndex, wallet, blockTime, signature }
   if (kind === 1)
-    return [{ kind: 'undecoded' as const, ...place, programId: null, reason: 'unknown_mint' }]
+    return [
+      { kind: 'undecoded' as const, ...recordFields, programId: null, reason: 'unknown_mint' },
+    ]
   if (kind === 2 && record.kind === 'swap')
     return [{ ...record, quoteMint: null, quoteAmount: 0n, quoteMismatch: true }]
   if (kind === 3)
@@ -124,7 +126,7 @@ function mistake(record: DecodedRecord): DecodedRecord[] {
       record,
       {
         kind: 'sol_transfer' as const,
-        ...place,
+        ...recordFields,
         eventIndex: 9,
         direction: 'in' as const,
         lamports: 7n,

@@ -117,12 +117,12 @@ export function askOperator(
   return new Promise((settle, reject) => {
     const socket = { socketPath: socketPath(dataDir), agent: false }
     const headers = { [CALLER]: encodeCaller(currentCaller()) }
-    const asked = request({ ...socket, method: 'POST', path: '/', headers })
-    asked.on('error', (error: NodeJS.ErrnoException) => {
+    const outgoing = request({ ...socket, method: 'POST', path: '/', headers })
+    outgoing.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED') settle(null)
       else reject(wentAway(error))
     })
-    asked.on('response', (response) => {
+    outgoing.on('response', (response) => {
       const lines = createInterface({ input: response })
       lines.on('line', (text) => {
         const line = JSON.parse(text) as Line // written by serveOperator
@@ -133,7 +133,7 @@ export function askOperator(
       // readline also emits the errors of the response.
       lines.on('error', (error) => reject(wentAway(error)))
     })
-    asked.end(JSON.stringify(args))
+    outgoing.end(JSON.stringify(args))
   })
 }
 

@@ -35,8 +35,8 @@ const rows = async (query: string, readerUrl: URL | null) => {
 const ask = (query: string) => rows(query, new URL(`/${database}`, CLICKHOUSE_READER_URL))
 
 /** The error code of ClickHouse; `answered` if it does not refuse. */
-const refusal = (asked: Promise<unknown>) =>
-  asked.then(
+const refusal = (query: Promise<unknown>) =>
+  query.then(
     () => 'answered',
     (error: unknown) => (error instanceof ServiceError ? error.context.code : error),
   )

@@ -242,8 +242,8 @@ test('no spelling reads a file, a server, a setting or a table that is not of th
     t.regex(await refused(query), /^invalid_argument: Unknown table/)
 })
 
-/** The places of an expression in a query. */
-const PLACES: readonly ((call: string) => string)[] = [
+/** Queries with an expression in each clause that can hold one. */
+const CLAUSES: readonly ((call: string) => string)[] = [
   (call) => `SELECT ${call}`,
   (call) => `SELECT 1 WHERE ${call} = 1`,
   (call) => `SELECT (SELECT ${call})`,
@@ -305,7 +305,7 @@ const SPELLINGS: readonly ((name: string) => string)[] = [
   (name) => `${name}\n\t`,
 ]
 
-test('a function that is not on the list is refused in every place and spelling', async (t) => {
+test('a function that is not on the list is refused in every clause and spelling', async (t) => {
   const names = await opened.store.query<{ name: string; isTable: number }>(
     'SELECT name, 0 AS isTable FROM system.functions UNION ALL SELECT name, 1 FROM system.table_functions ORDER BY name',
   )
@@ -335,10 +335,10 @@ test('a function that is not on the list is refused in every place and spelling'
   for (const { name, isTable } of forbidden) {
     at += 1
     const call = `${SPELLINGS[at % SPELLINGS.length]?.(name)}(1)`
-    await ask(isTable ? `SELECT * FROM ${call}` : (PLACES[at % PLACES.length]?.(call) ?? ''))
+    await ask(isTable ? `SELECT * FROM ${call}` : (CLAUSES[at % CLAUSES.length]?.(call) ?? ''))
   }
-  for (const place of PLACES)
-    for (const spelling of SPELLINGS) await ask(place(`${spelling('file')}('${SECRET_FILE}')`))
+  for (const clause of CLAUSES)
+    for (const spelling of SPELLINGS) await ask(clause(`${spelling('file')}('${SECRET_FILE}')`))
   t.deepEqual(passed, [])
 })
 

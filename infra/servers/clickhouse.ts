@@ -7,7 +7,7 @@ import { ROLES } from '../../pipeline/config.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { ensureCommand } from './install.ts'
 import { makeOwnFolder, type OwnUser } from './own-user.ts'
-import { type Server, type ServerPlace, SOURCES, writeConfigFile } from './server.ts'
+import { type Server, type ServerSettings, SOURCES, writeConfigFile } from './server.ts'
 
 const DATABASE = 'tracked_wallets'
 const USER = 'tracked_wallets'
@@ -42,8 +42,8 @@ export const clickhouse: Server = {
       },
     }
   },
-  probe: (place) => query(place, `CREATE DATABASE IF NOT EXISTS ${DATABASE}`),
-  askToStop: (place) => query(place, 'SYSTEM SHUTDOWN'),
+  probe: (settings) => query(settings, `CREATE DATABASE IF NOT EXISTS ${DATABASE}`),
+  askToStop: (settings) => query(settings, 'SYSTEM SHUTDOWN'),
   env: ({ portBase, secrets }) => ({
     CLICKHOUSE_URL: urlOf(USER, secrets.clickhousePassword, portBase),
     ...Object.fromEntries(
@@ -62,7 +62,7 @@ function urlOf(user: string, password: string, portBase: number): string {
   return `http://${user}:${password}@127.0.0.1:${portBase + 2}/${DATABASE}`
 }
 
-async function query({ portBase, secrets }: ServerPlace, sql: string): Promise<void> {
+async function query({ portBase, secrets }: ServerSettings, sql: string): Promise<void> {
   const response = await fetch(`http://127.0.0.1:${portBase + 2}/`, {
     method: 'POST',
     body: sql,
@@ -77,7 +77,7 @@ async function query({ portBase, secrets }: ServerPlace, sql: string): Promise<v
  * Writes the users of production and that of the launcher. Files hold digests of passwords. No
  * password is in an environment variable, which other programs of the same user could read.
  */
-function writeConfig(dir: string, secrets: ServerPlace['secrets'], user: OwnUser | null): void {
+function writeConfig(dir: string, secrets: ServerSettings['secrets'], user: OwnUser | null): void {
   const passwords: Readonly<Record<string, string | null>> = {
     CLICKHOUSE_PASSWORD: secrets.clickhousePassword,
     READER_PASSWORD: secrets.readerPassword,

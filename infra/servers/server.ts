@@ -10,20 +10,20 @@ export interface Server {
   /** The ports that the server opens, by purpose. */
   ports(base: number): Readonly<Record<string, number>>
   /** Installs what is missing and writes the configuration. Returns the command that starts it. */
-  prepare(place: StartPlace): Promise<LaunchCommand>
+  prepare(settings: StartSettings): Promise<LaunchCommand>
   /** Resolves if the server responds; rejects if it does not. */
-  probe(place: ServerPlace): Promise<void>
+  probe(settings: ServerSettings): Promise<void>
   /**
    * Asks the server to stop; its process may run on for a while. If it rejects or is left out, the
    * process gets SIGTERM.
    */
-  askToStop?(place: ServerPlace): Promise<void>
+  askToStop?(settings: ServerSettings): Promise<void>
   /** The environment variables with which the service finds the server. */
-  env(place: ServerPlace): Readonly<Record<string, string>>
+  env(settings: ServerSettings): Readonly<Record<string, string>>
 }
 
 /** Folder, ports and secrets of a server. */
-export interface ServerPlace {
+export interface ServerSettings {
   /** Absolute path of the server's folder. */
   readonly dir: string
   readonly portBase: number
@@ -31,7 +31,7 @@ export interface ServerPlace {
 }
 
 /** Folder, ports, secrets and user of a server that is about to start. */
-export interface StartPlace extends ServerPlace {
+export interface StartSettings extends ServerSettings {
   /** The user that the server runs as; null: the user of this process. */
   readonly user: OwnUser | null
 }

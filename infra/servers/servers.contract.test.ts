@@ -55,8 +55,8 @@ anyTest.after.always('stop', async () => {
 
 test(`servers start, keep what was written over a kill, and stop; hostile analysts fail no query of the service${why}`, async (t) => {
   t.timeout(180_000)
-  const place = ['--data', join(dir, 'data')]
-  const first = await servers('start', ...place, '--port-base', String(PORT_BASE))
+  const options = ['--data', join(dir, 'data')]
+  const first = await servers('start', ...options, '--port-base', String(PORT_BASE))
   t.is(first.code, 0, first.stderr)
   t.regex(
     first.stdout,
@@ -77,15 +77,15 @@ test(`servers start, keep what was written over a kill, and stop; hostile analys
   await clickhouse.insert({ table: 'kept', values: [{ n: '7' }], format: 'JSONEachRow' })
   await redis.set('kept', '7')
 
-  t.deepEqual(await servers('start', ...place), { code: 0, stdout: first.stdout, stderr: '' })
+  t.deepEqual(await servers('start', ...options), { code: 0, stdout: first.stdout, stderr: '' })
 
-  t.is((await servers('kill', ...place, '--only', 'clickhouse')).code, 0)
+  t.is((await servers('kill', ...options, '--only', 'clickhouse')).code, 0)
   t.false((await clickhouse.ping()).success)
-  const second = await servers('start', ...place)
+  const second = await servers('start', ...options)
   t.is(second.stdout, first.stdout)
   const rows = await clickhouse.query({ query: 'SELECT n FROM kept', format: 'JSONEachRow' })
   t.deepEqual(await rows.json(), [{ n: '7' }])
-  t.is((await servers('restart', ...place, '--only', 'redis')).code, 0)
+  t.is((await servers('restart', ...options, '--only', 'redis')).code, 0)
   t.is(await redis.get('kept'), '7')
 
   const url = new URL(lineOf(first.stdout, 'CLICKHOUSE_URL'))
@@ -146,17 +146,17 @@ test(`servers start, keep what was written over a kill, and stop; hostile analys
   t.true(rounds > 5 && attacks >= 8, `${rounds} rounds, ${attacks} attacks`)
 
   await Promise.all([clickhouse.close(), analyst.close(), redis.disconnect()])
-  t.is((await servers('stop', ...place)).code, 0)
+  t.is((await servers('stop', ...options)).code, 0)
   await t.throwsAsync(kafka())
-  t.deepEqual(await servers('stop', ...place), { code: 0, stdout: '', stderr: '' })
+  t.deepEqual(await servers('stop', ...options), { code: 0, stdout: '', stderr: '' })
 })
 
 test(`servers run as separate users, and nobody reads files or passwords through ClickHouse${why}`, async (t) => {
   t.timeout(180_000)
   const isRoot = process.getuid?.() === 0
   const data = join(dir, 'closed')
-  const place = ['--data', data, '--port-base', String(PORT_BASE + 20)]
-  const started = await servers('start', ...place)
+  const options = ['--data', data, '--port-base', String(PORT_BASE + 20)]
+  const started = await servers('start', ...options)
   t.is(started.code, 0, started.stderr)
   t.false(started.stderr.includes('WARNING'), started.stderr)
   const url = new URL(lineOf(started.stdout, 'CLICKHOUSE_URL'))
@@ -233,31 +233,31 @@ test(`servers run as separate users, and nobody reads files or passwords through
     const engine = `CREATE TABLE tracked_wallets.taken (line String) ENGINE = File(LineAsString)`
     t.is(await ask(engine, user, password), '497', user)
   }
-  t.is((await servers('stop', ...place)).code, 0)
+  t.is((await servers('stop', ...options)).code, 0)
 })
 
 test(`a data folder of servers that ran as one user is taken over${why}`, async (t) => {
   t.timeout(180_000)
   const data = join(dir, 'earlier')
-  const place = ['--data', data, '--port-base', String(PORT_BASE + 30), '--only', 'redis']
-  const first = await servers('start', ...place)
+  const options = ['--data', data, '--port-base', String(PORT_BASE + 30), '--only', 'redis']
+  const first = await servers('start', ...options)
   t.is(first.code, 0, first.stderr)
   const url = lineOf(first.stdout, 'REDIS_URL')
   const write = new Redis(url)
   await write.set('kept', '7')
   await write.quit()
-  await servers('stop', ...place)
+  await servers('stop', ...options)
   // The folder is as an earlier version left it.
   const files = join(data, 'redis/appendonlydir')
   renameSync(join(data, 'redis/data/appendonlydir'), files)
   rmdirSync(join(data, 'redis/data'))
   if (process.getuid?.() === 0) execFileSync('chown', ['-R', '0:0', data])
-  const second = await servers('start', ...place)
+  const second = await servers('start', ...options)
   t.is(second.code, 0, second.stderr)
   const read = new Redis(url)
   t.is(await read.get('kept'), '7')
   await read.quit()
-  t.is((await servers('stop', ...place)).code, 0)
+  t.is((await servers('stop', ...options)).code, 0)
 })
 
 /** Sends a POST with any headers; `fetch` would send its own `Host`. */
@@ -276,8 +276,8 @@ function post(url: string, body: string, headers: Readonly<Record<string, string
 
 test(`a port that is taken is named, and nothing is started${why}`, async (t) => {
   const listener = createServer().listen(PORT_BASE + 12, '127.0.0.1')
-  const place = ['--data', join(dir, 'taken'), '--port-base', String(PORT_BASE + 10)]
-  const result = await servers('start', ...place)
+  const options = ['--data', join(dir, 'taken'), '--port-base', String(PORT_BASE + 10)]
+  const result = await servers('start', ...options)
   listener.close()
   t.deepEqual(result, {
     code: 1,

@@ -16,7 +16,7 @@ import {
   signalProcess,
 } from './process-identity.ts'
 import { redis } from './redis.ts'
-import type { Server, ServerPlace } from './server.ts'
+import type { Server, ServerSettings } from './server.ts'
 import { createState, readState, type ServerName, type ServersState, writeState } from './state.ts'
 
 const SERVERS: readonly Server[] = [kafka, clickhouse, redis]
@@ -67,7 +67,7 @@ export async function startServers(dir: string, options: StartOptions = {}) {
     await Promise.all(chosen.map((server) => waitUntilReady(server, dir, state)))
     return Object.assign(
       {},
-      ...chosen.map((server) => server.env(placeOf(server, dir, state))),
+      ...chosen.map((server) => server.env(settingsOf(server, dir, state))),
     ) as Record<string, string> // merged from records of strings
   })
 }
@@ -102,20 +102,20 @@ async function change(
 }
 
 async function startServer(server: Server, dir: string, state: ServersState): Promise<void> {
-  const place = placeOf(server, dir, state)
+  const settings = settingsOf(server, dir, state)
   const user = ownUserOf(server.name, dir)
   if (user) chmodSync(dir, 0o711) // the servers' users can enter it, and cannot list it
   // The server can read its folder, and write only to `data`.
-  makeOwnFolder(place.dir, user ? 0o750 : 0o700, user && { uid: 0, gid: user.gid })
-  makeFolder(join(place.dir, 'data'), 0o700)
-  giveTo(user, join(place.dir, 'data'))
-  const { file, args, dropsRoot, env } = await server.prepare({ ...place, user })
-  const log = openSync(logFile(place), 'a', 0o600)
+  makeOwnFolder(settings.dir, user ? 0o750 : 0o700, user && { uid: 0, gid: user.gid })
+  makeFolder(join(settings.dir, 'data'), 0o700)
+  giveTo(user, join(settings.dir, 'data'))
+  const { file, args, dropsRoot, env } = await server.prepare({ ...settings, user })
+  const log = openSync(logFile(settings), 'a', 0o600)
   const child = spawn(file, args, {
-    cwd: place.dir,
+    cwd: settings.dir,
     detached: true,
     stdio: ['ignore', log, log],
-    env: { PATH: process.env.PATH, HOME: user ? place.dir : process.env.HOME, ...env },
+    env: { PATH: process.env.PATH, HOME: user ? settings.dir : process.env.HOME, ...env },
     ...(user && !dropsRoot && { uid: user.uid, gid: user.gid }),
   })
   closeSync(log)
@@ -131,19 +131,19 @@ async function startServer(server: Server, dir: string, state: ServersState): Pr
 }
 
 async function waitUntilReady(server: Server, dir: string, state: ServersState): Promise<void> {
-  const place = placeOf(server, dir, state)
+  const settings = settingsOf(server, dir, state)
   const deadline = Date.now() + READY_WITHIN_MS
   for (;;) {
     try {
-      return await server.probe(place)
+      return await server.probe(settings)
     } catch (cause) {
       const dead = !runs(server, state)
       if (dead || Date.now() > deadline) {
         const why = dead ? 'ended at once' : `did not answer within ${READY_WITHIN_MS / 1000} s`
-        const log = readFileSync(logFile(place), 'utf8').trim().split('\n').slice(-5).join('\n')
+        const log = readFileSync(logFile(settings), 'utf8').trim().split('\n').slice(-5).join('\n')
         throw new ServiceError(
           'unavailable',
-          `${server.title} ${why}; the end of ${logFile(place)}:\n${log}`,
+          `${server.title} ${why}; the end of ${logFile(settings)}:\n${log}`,
           { cause },
         )
       }
@@ -156,11 +156,11 @@ async function stopServer(server: Server, dir: string, state: ServersState): Pro
   const identity = state.processes[server.name]
   if (!identity || !isRunning(identity)) return
   process.stderr.write(`${server.title} stops\n`)
-  const asked = await server.askToStop?.(placeOf(server, dir, state)).then(
+  const stopsItself = await server.askToStop?.(settingsOf(server, dir, state)).then(
     () => true,
     () => false,
   )
-  if (!asked) signalProcess(identity, 'SIGTERM')
+  if (!stopsItself) signalProcess(identity, 'SIGTERM')
   if (await exited(identity, STOPPED_WITHIN_MS)) return
   signalProcess(identity, 'SIGKILL')
   await exited(identity, STOPPED_WITHIN_MS)
@@ -187,8 +187,8 @@ function movePorts(dir: string, state: ServersState, portBase: number | undefine
   state.portBase = portBase
 }
 
-function placeOf(server: Server, dir: string, state: ServersState): ServerPlace {
+function settingsOf(server: Server, dir: string, state: ServersState): ServerSettings {
   return { dir: resolve(dir, server.name), portBase: state.portBase, secrets: state.secrets }
 }
 
-const logFile = (place: ServerPlace) => join(place.dir, 'server.log')
+const logFile = (settings: ServerSettings) => join(settings.dir, 'server.log')

@@ -3,18 +3,18 @@ import { connect } from 'node:net'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 
 /**
- * A server that an environment variable names. Each place is a `host:port`; the server is reachable
- * if one of them accepts connections.
+ * A server that an environment variable names. Each address is a `host:port`; the server is
+ * reachable if one of them accepts connections.
  */
 export interface ServerTarget {
   readonly key: string
-  readonly places: readonly string[]
+  readonly addresses: readonly string[]
 }
 
 /** The target of a URL. A URL without a port has the default port of its scheme. */
 export function serverTargetOf(key: string, url: URL): ServerTarget {
   const port = url.port || (DEFAULT_PORTS[url.protocol] ?? '')
-  return { key, places: [`${url.hostname}:${port}`] }
+  return { key, addresses: [`${url.hostname}:${port}`] }
 }
 
 const DEFAULT_PORTS: Readonly<Record<string, string>> = {
@@ -33,10 +33,10 @@ export async function checkServers(
   timeoutMs = 3000,
 ): Promise<void> {
   const faults = await Promise.all(
-    targets.map(({ key, places }) =>
-      Promise.any(places.map((place) => connectTo(place, timeoutMs))).then(
+    targets.map(({ key, addresses }) =>
+      Promise.any(addresses.map((address) => connectTo(address, timeoutMs))).then(
         () => [],
-        () => [`${key}: nothing answers at ${places.join(', ')}`],
+        () => [`${key}: nothing answers at ${addresses.join(', ')}`],
       ),
     ),
   )
@@ -44,10 +44,10 @@ export async function checkServers(
   throw new ServiceError('unreachable', faults.flat().join('\n'))
 }
 
-async function connectTo(place: string, timeoutMs: number): Promise<void> {
-  const at = place.lastIndexOf(':')
-  const host = place.slice(0, at).replace(/^\[|\]$/g, '')
-  const socket = connect({ host, port: Number(place.slice(at + 1)) })
+async function connectTo(address: string, timeoutMs: number): Promise<void> {
+  const at = address.lastIndexOf(':')
+  const host = address.slice(0, at).replace(/^\[|\]$/g, '')
+  const socket = connect({ host, port: Number(address.slice(at + 1)) })
   socket.setTimeout(timeoutMs, () => socket.destroy(new Error('no answer')))
   try {
     await once(socket, 'connect')

@@ -31,7 +31,7 @@ function serversOf({ roles, source, log, store, meter }: ServiceConfig): ServerT
       serverTargetOf('SOLANA_RPC_URL', source.rpcUrl),
     )
   }
-  if (log.kind === 'kafka') targets.push({ key: 'KAFKA_BROKERS', places: log.brokers })
+  if (log.kind === 'kafka') targets.push({ key: 'KAFKA_BROKERS', addresses: log.brokers })
   if (store.kind === 'clickhouse') targets.push(serverTargetOf('CLICKHOUSE_URL', store.url))
   if (meter.kind === 'redis') targets.push(serverTargetOf('REDIS_URL', meter.url))
   return targets

@@ -76,7 +76,7 @@ async function start(t: ExecutionContext, kind: Deployment['kind']) {
     deployment,
     write,
     query,
-    /** Transactions whose place in a backfill is stored. */
+    /** Number of transactions that the stored progress of backfills covers. */
     async safe(): Promise<number> {
       const [row] = await query<{ safe: string }>(
         'SELECT sum(transactions) AS safe FROM backfills FINAL',

@@ -183,10 +183,10 @@ async function goesOn(t: ExecutionContext): Promise<void> {
   const stored = (await walk()).reverse()
   const sinceFirst = stored.slice(indexOf(oldest, stored))
   const market = truth.trades(firstSlot, truth.slotAt(Date.now()) + 5)
-  const place = indexOf(oldest, market)
-  t.deepEqual(sinceFirst, market.slice(place, place + sinceFirst.length))
+  const firstIndex = indexOf(oldest, market)
+  t.deepEqual(sinceFirst, market.slice(firstIndex, firstIndex + sinceFirst.length))
   const due = truth.trades(firstSlot, now).length
-  t.true(place + sinceFirst.length >= due, 'every trade up to the slot that is stored')
+  t.true(firstIndex + sinceFirst.length >= due, 'every trade up to the slot that is stored')
   const sent = indexOf(follower.all()[0], market)
   await until(
     async () => sent + follower.all().length,

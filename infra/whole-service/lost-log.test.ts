@@ -135,11 +135,11 @@ test(`a topic that was deleted and created again while the service was down is a
   )
   t.truthy(gap, 'the follower was told')
   const market = truth.trades(firstSlot, truth.slotAt(Date.now()) + 5)
-  const places = follower
+  const indexes = follower
     .all()
     .slice(sentBefore - 1)
     .map((sent) => market.findIndex((trade) => isDeepStrictEqual(trade, sent)))
-  const [before = 0, after = 0] = places
+  const [before = 0, after = 0] = indexes
   t.true(after > before + 1, 'trades of the hole were not sent')
 })
 
@@ -172,7 +172,7 @@ test(`ClickHouse restored from an older copy is filled again from the log, witho
   t.deepEqual((document as { items: unknown }).items, [{ holes: '0' }])
 })
 
-/** Copies all tables to another database. `restore` puts the copy in their place. */
+/** Copies all tables to another database. `restore` replaces them with the copy. */
 async function copyTables() {
   const url = new URL(deployment.env.CLICKHOUSE_URL ?? '')
   const name = url.pathname.slice(1)

@@ -168,18 +168,18 @@ async function hearApi(
   const withToken = { headers: { authorization: `Bearer ${token}` } }
   const document = JSON.parse(await ask('/openapi.json')) as { paths: Record<string, unknown> }
   for (const path of [...Object.keys(document.paths), '/asyncapi.json', '/docs', '/nothing']) {
-    const asked = path
+    const target = path
       .replace('{mint}', String(trade?.mint))
       .replace('{alias}', String(trade?.wallet))
-    await ask(asked, withKey)
-    await ask(asked)
-    await ask(asked, { ...withKey, method: 'POST', body: '{}' })
+    await ask(target, withKey)
+    await ask(target)
+    await ask(target, { ...withKey, method: 'POST', body: '{}' })
     if (!path.startsWith('/auth/logout')) {
-      await ask(asked, withToken)
-      if (path !== '/me/api/rotate') await ask(asked, { ...withToken, method: 'POST' })
+      await ask(target, withToken)
+      if (path !== '/me/api/rotate') await ask(target, { ...withToken, method: 'POST' })
     }
     for (const bad of ['limit=x', 'cursor=x', 'page=0', 'alias=W999'])
-      await ask(`${asked}?${bad}`, withKey)
+      await ask(`${target}?${bad}`, withKey)
   }
   return positions
 }

@@ -88,8 +88,8 @@ test.serial(
     const oldest = known.trades.at(-1)
     const sinceFirst = [...trades].reverse().slice(indexOf(oldest, [...trades].reverse()))
     const market = truth.trades(truth.slotAt(beganAt) - 5, truth.slotAt(Date.now()) + 5)
-    const place = indexOf(oldest, market)
-    t.deepEqual(sinceFirst, market.slice(place, place + sinceFirst.length))
+    const firstIndex = indexOf(oldest, market)
+    t.deepEqual(sinceFirst, market.slice(firstIndex, firstIndex + sinceFirst.length))
 
     await until(
       async () => first.stderr() + second.stderr(),

@@ -49,12 +49,12 @@ export const readers: Burst = {
   isBeside: true,
   title: '20 clients that ask for much and never read; half of them send a blank line each second',
   async run(world, scale) {
-    const asked = request('GET /openapi.json', { keepsAlive: true }).repeat(300)
+    const requests = request('GET /openapi.json', { keepsAlive: true }).repeat(300)
     const limitMs = scale < 1 ? 20_000 : 90_000
     const address = world.address()
     const sockets = Array.from({ length: 20 }, () => {
       const socket = openConnection(world.target, address, true)
-      socket.pause().write(asked)
+      socket.pause().write(requests)
       return socket
     })
     const talking = sockets.slice(10)

@@ -52,21 +52,21 @@ export async function arrivals(
       pool.dispatch({ method: 'GET', path, headers }, handler)
     })
   const count = Math.round(perSecond * seconds)
-  const asked: Promise<void>[] = []
+  const requests: Promise<void>[] = []
   const started = performance.now()
   await new Promise<void>((resolve) => {
     const timer = setInterval(() => {
       const dueCount = Math.min(count, ((performance.now() - started) * perSecond) / 1000)
-      while (asked.length < dueCount) {
-        const index = asked.length
-        asked.push(ask(paths[index % paths.length] ?? '', started + (index * 1000) / perSecond))
+      while (requests.length < dueCount) {
+        const index = requests.length
+        requests.push(ask(paths[index % paths.length] ?? '', started + (index * 1000) / perSecond))
       }
-      if (asked.length < count) return
+      if (requests.length < count) return
       clearInterval(timer)
       resolve()
     }, 1)
   })
-  await Promise.all(asked)
+  await Promise.all(requests)
   await pool.close()
   const sorted = times.sort((a, b) => a - b)
   return {

@@ -61,15 +61,15 @@ const feed = (async () => {
     await pause(100)
   }
 })()
-const asked: Promise<void>[] = []
+const requests: Promise<void>[] = []
 const started = performance.now()
 print('started=1')
 while (!isOver) {
   const due = ((performance.now() - started) * Number(RATE)) / 1000
-  while (asked.length < due) asked.push(ask(asked.length))
+  while (requests.length < due) requests.push(ask(requests.length))
   await pause(2)
 }
 await pool.destroy() // requests without an answer by now fail
-await Promise.all(asked)
+await Promise.all(requests)
 await feed
 print(`answers=${JSON.stringify(answers)}`)

@@ -169,8 +169,8 @@ export async function openLiveEdge(
   last: number,
   storedSwaps: number,
 ): Promise<LiveEdge> {
-  const metrics = await pictures(store, 'wallet_metrics FINAL')
-  const positions = await pictures(
+  const metrics = await readRows(store, 'wallet_metrics FINAL')
+  const positions = await readRows(
     store,
     `positions WHERE (wallet, mint) IN (SELECT wallet, min(mint) FROM positions GROUP BY wallet) ORDER BY version`,
   )
@@ -181,9 +181,9 @@ export async function openLiveEdge(
       slot++
       const time = Math.floor(Date.now() / 1000)
       const wallet = 1 + (slot % SEEDED_WALLETS)
-      const place = { slot, wallet, time }
+      const target = { slot, wallet, time }
       const rows = Array.from({ length: swaps }, (_, index) =>
-        liveSwapRow(place, stored + index, index % 10 === 9),
+        liveSwapRow(target, stored + index, index % 10 === 9),
       )
       stored += swaps
       await store.insert('swaps', rows)
@@ -205,11 +205,11 @@ export async function openLiveEdge(
 }
 
 function liveSwapRow(
-  place: { readonly slot: number; readonly wallet: number; readonly time: number },
+  target: { readonly slot: number; readonly wallet: number; readonly time: number },
   number: number,
   isLate: boolean,
 ): Row {
-  const { slot, wallet, time } = place
+  const { slot, wallet, time } = target
   return {
     slot: isLate ? slot - 1 - (hash32(number) % (slot - FIRST_SLOT)) : slot,
     tx_index: number,
@@ -240,7 +240,7 @@ export function mintOf(number: number): string {
 }
 
 /** Rows as they would be written again, by wallet. */
-async function pictures(store: Store, from: string): Promise<Map<number, Record<string, unknown>>> {
+async function readRows(store: Store, from: string): Promise<Map<number, Record<string, unknown>>> {
   const [table = ''] = from.split(' ')
   const columns = await store.query<{ name: string }>(
     `SELECT name FROM system.columns WHERE database = currentDatabase() AND table = {table:String}

@@ -10,20 +10,20 @@ let received = 0
 let expected = Number.POSITIVE_INFINITY
 let arrivals = new Map<number, number>()
 
-process.on('message', async (asked: ToClients) => {
-  if (asked.kind === 'connect') {
+process.on('message', async (message: ToClients) => {
+  if (message.kind === 'connect') {
     const started = performance.now()
     const batch = 200
-    for (let at = 0; at < asked.sockets; at += batch) {
-      const some = Array.from({ length: Math.min(batch, asked.sockets - at) }, (_, n) =>
-        open(asked, at + n),
+    for (let at = 0; at < message.sockets; at += batch) {
+      const some = Array.from({ length: Math.min(batch, message.sockets - at) }, (_, n) =>
+        open(message, at + n),
       )
       await Promise.all(some)
     }
     received = 0
     tell({ kind: 'connected', seconds: (performance.now() - started) / 1000 })
   } else {
-    expected = asked.messages
+    expected = message.messages
     check()
   }
 })

@@ -38,13 +38,13 @@ await once(server, 'listening')
 tell({ kind: 'ready', port: (server.address() as AddressInfo).port }) // listening on TCP
 
 let slot = 1_000_000
-process.on('message', async (asked: ToServer) => {
-  if (asked.kind === 'memory') {
+process.on('message', async (message: ToServer) => {
+  if (message.kind === 'memory') {
     global.gc?.()
     tell({ kind: 'memory', rss: process.memoryUsage().rss, connections: count() })
     return
   }
-  const { trades, slots, everyMs } = asked
+  const { trades, slots, everyMs } = message
   const meter = startMeter()
   const started = process.hrtime.bigint()
   const times: number[] = []
