@@ -1,3 +1,4 @@
+import { readSolPrice } from '../../pipeline/ingest/pools/whirlpool-account.ts'
 import type { Market } from '../simulator/market/market.ts'
 import { TOKEN_2022 } from '../simulator/market/programs.ts'
 import type { Difference, Query } from './compare.ts'
@@ -49,6 +50,32 @@ export async function compareMints(
 
 function isSame(a: Record<string, unknown>, b: Record<string, unknown>): boolean {
   return Object.entries(a).every(([name, value]) => b[name] === value)
+}
+
+/**
+ * Differences of the prices of the pool (rules J7, K9): each is that of a block of the finalized
+ * chain in its second. Not every second has one, because RPC tells no price.
+ */
+export async function compareSolPrices(
+  query: Query,
+  chain: TrueChain,
+  market: Market,
+): Promise<{ differences: Difference[]; rows: number }> {
+  const prices = new Set<string>()
+  for (const slot of chain.blockLengths.keys()) {
+    const { time, accounts } = market.block(slot)
+    for (const { account } of accounts) {
+      const usdE9 = account === undefined ? null : readSolPrice(account.data)
+      if (usdE9 !== null) prices.add(`${time}/${usdE9}`)
+    }
+  }
+  const rows = await query<{ time: number; usd_e9: string }>(
+    "SELECT time, usd_e9 FROM sol_prices FINAL WHERE source = 'pool' AND usd_e9 > 0 ORDER BY time",
+  )
+  const differences = rows
+    .filter(({ time, usd_e9 }) => !prices.has(`${time}/${usd_e9}`))
+    .map((stored) => ({ table: 'sol_prices', expected: null, stored }))
+  return { differences, rows: rows.length }
 }
 
 interface CoverageRow {

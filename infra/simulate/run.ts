@@ -6,7 +6,7 @@ import { createRandom } from '../simulator/random.ts'
 import { Follower } from '../whole-service/follower.ts'
 import { catchUp, type MarketClock, runTo, settle, startMarket, tickUntil } from './clock.ts'
 import { compareTables, type Difference } from './compare.ts'
-import { compareCoverage, compareMints, missingFacts } from './compare-facts.ts'
+import { compareCoverage, compareMints, compareSolPrices, missingFacts } from './compare-facts.ts'
 import { compareKept } from './compare-kept.ts'
 import { feedFaults } from './followed.ts'
 import { describeHealing } from './healing.ts'
@@ -183,6 +183,7 @@ async function compareAll(run: Run): Promise<Pick<RunResult, 'differences' | 'ro
   const facts = {
     transactions: await compareKept(deployed.query, chain),
     mints: await compareMints(deployed.query, chain, simulator.market),
+    sol_prices: await compareSolPrices(deployed.query, chain, simulator.market),
     wallet_coverage: await compareCoverage(
       deployed.query,
       chain,

@@ -3,7 +3,7 @@ import { createStore } from '../../pipeline/store/create-store.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import { startServers } from '../servers/servers.ts'
 import { SLOT_MS } from '../simulator/market/slot-time.ts'
-import { ALL_TROUBLE, OMISSIONS, type Trouble } from '../simulator/options.ts'
+import { ALL_TROUBLE, OMISSIONS, REVERSALS, type Trouble } from '../simulator/options.ts'
 import { createRandom } from '../simulator/random.ts'
 import { type Simulator, startSimulator } from '../simulator/simulator.ts'
 import { type Deployment, deploy, emptyServers } from '../whole-service/deployment.ts'
@@ -114,7 +114,7 @@ export async function closeOne(
 
 function startTroubledSimulator(options: TestBedOptions): Promise<Simulator> {
   const { seed, slots, tell } = options
-  const trouble = { ...troubleOf(seed), ...omissions(options) }
+  const trouble = troubleOf(options)
   const names = Object.entries(trouble).flatMap(([name, isOn]) => (isOn ? [name] : []))
   tell(`trouble: ${names.join(', ')}`)
   return startSimulator({
@@ -132,19 +132,23 @@ function startTroubledSimulator(options: TestBedOptions): Promise<Simulator> {
   })
 }
 
-function omissions({ omits }: TestBedOptions): Partial<Trouble> {
-  return Object.fromEntries(OMISSIONS.map((kind) => [kind, omits]))
-}
-
 /** The trouble of a run: most kinds are always on, and the seed decides about the others. */
-function troubleOf(seed: number): Trouble {
+export function troubleOf({
+  seed,
+  omits,
+  hasReversals,
+}: Pick<TestBedOptions, 'seed' | 'omits' | 'hasReversals'>): Trouble {
   const random = createRandom(seed, 'trouble of the run')
+  const all = (kinds: readonly (keyof Trouble)[], isOn: boolean): Partial<Trouble> =>
+    Object.fromEntries(kinds.map((kind) => [kind, isOn]))
   return {
     ...ALL_TROUBLE,
     cuts: random.chance(0.5),
     lostReplay: random.chance(0.5),
     slowRpc: seed % 5 === 2,
     rateLimitedRpc: seed % 5 === 0,
+    ...all(OMISSIONS, omits),
+    ...all(REVERSALS, hasReversals),
   }
 }
 
