@@ -43,10 +43,20 @@ export interface ResumePoint {
   readonly checkpoint: SlotMarker | null
   /** The newest slot that was known to be final at the checkpoint; null if that is not known. */
   readonly finalized: number | null
-  /** The markers after it and up to the checkpoint, oldest first; none if it is not known. */
+  /**
+   * The markers of the chain up to the checkpoint that are not known to be final, oldest first. The
+   * one before them comes first, if there is one.
+   */
   readonly unfinalized: readonly SlotMarker[]
-  /** Slots after the checkpoint that have records, but perhaps not all of them. */
-  readonly partial: readonly number[]
+  /** Slots after the checkpoint of which something was appended, but perhaps not everything. */
+  readonly partial: readonly PartialSlot[]
+}
+
+/** A slot that was perhaps not appended whole. */
+export interface PartialSlot {
+  readonly slot: number
+  /** Its marker, if some reader may have it. */
+  readonly marker: SlotMarker | null
 }
 
 /** A resume point of which nothing is known. */
@@ -55,6 +65,21 @@ export const LIVE_START: ResumePoint = {
   finalized: null,
   unfinalized: [],
   partial: [],
+}
+
+/**
+ * Returns those of some markers that lead to `newest` by their parents, oldest first, `newest`
+ * included. The others are of slots that left the chain.
+ */
+export function chainTo(newest: SlotMarker, markers: Iterable<SlotMarker>): SlotMarker[] {
+  const chain: SlotMarker[] = [newest]
+  let wanted = newest.parent
+  for (const marker of [...markers].sort((a, b) => b.slot - a.slot)) {
+    if (marker.slot > wanted) continue
+    chain.push(marker)
+    wanted = marker.parent
+  }
+  return chain.reverse()
 }
 
 /**

@@ -23,7 +23,7 @@ export function bytesOfOutput(output: RawOutput): number {
 
 /**
  * Returns a function that decodes an output's transactions and adds the SOL price of its slot to
- * `prices` (rule J7). The function returns null for a late transaction that is malformed.
+ * `prices` (rule J7): from the pool account, or the one remembered of the block. The function returns null for a late transaction that is malformed.
  */
 export function createOutputReader(
   prices: SolPrices,
@@ -45,8 +45,9 @@ export function createOutputReader(
     metrics.transactions.inc({ when: 'in_time' }, sealed.transactions.length)
     const { transactions, malformed } = readTransactions(sealed.transactions)
     for (const { reason } of malformed) metrics.malformed.inc({ reason })
-    const usdE9 = account === null ? null : readSolPrice(account)
-    if (account !== null && usdE9 === null) metrics.malformed.inc({ reason: 'not_a_price_pool' })
+    const read = account === null ? null : readSolPrice(account)
+    if (account !== null && read === null) metrics.malformed.inc({ reason: 'not_a_price_pool' })
+    const usdE9 = read ?? prices.kept(sealed)
     if (usdE9 !== null) prices.add({ time: blockTime, usdE9 }, slot)
     const solPrice = prices.newestOfPool(blockTime)
     const slotFields = { slot, parent, blockTime, blockId, finalized }

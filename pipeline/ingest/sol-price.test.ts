@@ -4,8 +4,9 @@ import { type Address, addressBytes } from '../domain/address.ts'
 import { USDC, USDT, WSOL } from '../domain/quote.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import type { SolPrice } from '../domain/slot.ts'
+import { aMarker } from '../testing/a-marker.ts'
 import { readSolPrice } from './pools/whirlpool-account.ts'
-import { createSolPrices, parseSolPrices } from './sol-price.ts'
+import { createSolPrices, ownPrices, parseSolPrices } from './sol-price.ts'
 
 function poolAccount(sqrtPrice: bigint, mintA: Address, mintB: Address): Buffer {
   const bytes = Buffer.alloc(653)
@@ -62,6 +63,28 @@ test('a second keeps its first price; a lookup returns the newest price that is 
   t.is(prices.newestOfPool(199), null)
   t.deepEqual(prices.newestOfPool(309), { time: 300, usdE9: 6n })
   t.deepEqual(prices.newestOfPool(9_999_999), { time: 310, usdE9: 4n })
+})
+
+test('the first marker that names a price of its own second is where the price came from (rule K9)', (t) => {
+  const price = { time: 101, usdE9: 5n }
+  const marker = (slot: number, blockTime: number, usdE9 = 5n) => ({
+    ...aMarker(slot),
+    blockTime,
+    solPrice: { ...price, usdE9 },
+  })
+  const markers = [
+    marker(1, 102),
+    marker(2, 101, 6n),
+    marker(3, 101),
+    aMarker(4),
+    marker(5, 101, 6n),
+  ]
+  t.deepEqual([...ownPrices(markers)], [[markers[1], { time: 101, usdE9: 6n }]])
+  const [, ...others] = markers
+  t.deepEqual(
+    [...ownPrices(others)].map(([{ slot }]) => slot),
+    [2, 3],
+  )
 })
 
 test('lookups agree with a linear search, and memory is bounded', (t) => {

@@ -1,5 +1,6 @@
+import type { BlockId } from '../domain/block-id.ts'
 import { ServiceError } from '../domain/service-error.ts'
-import type { SolPrice } from '../domain/slot.ts'
+import type { SlotMarker, SolPrice } from '../domain/slot.ts'
 
 /**
  * SOL/USD over time (rule J7): the history of a file, and at most one price per second from the
@@ -15,12 +16,25 @@ export interface SolPrices {
   /** Removes the price that came from a slot, and returns it; null if none did. */
   withdraw(slot: number): SolPrice | null
   /**
+   * Remembers the price of a block that is perhaps sealed again, over RPC, which has no pool
+   * account. A block whose hash is not known is not remembered.
+   */
+  keep(block: SealedBlock, price: SolPrice): void
+  /** The remembered price of a block, USD x 10^9; null for any other block. */
+  kept(block: SealedBlock): bigint | null
+  /**
    * The newest price at or before `time` and at most `maxAgeSeconds` older; null when there is
    * none.
    */
   at(time: number, maxAgeSeconds: number): SolPrice | null
   /** The pool's newest price at or before `time`, however old. */
   newestOfPool(time: number): SolPrice | null
+}
+
+/** A block that was sealed. */
+interface SealedBlock {
+  readonly slot: number
+  readonly blockId: BlockId | null
 }
 
 /** Prices with a `history` in any order. Of two entries with one time, the later one is used. */
@@ -31,6 +45,9 @@ export function createSolPrices(history: readonly SolPrice[] = [], limit = 100_0
   let live: SolPrice[] = []
   /** Times of prices by their slots; of the newest slots. */
   const times = new Map<number, number>()
+  /** Remembered prices by slot and block. */
+  const keptPrices = new Map<string, bigint>()
+  const keyOf = ({ slot, blockId }: SealedBlock) => `${slot}/${blockId}`
 
   return {
     add(price, slot) {
@@ -51,6 +68,10 @@ export function createSolPrices(history: readonly SolPrice[] = [], limit = 100_0
       live.splice(at, 1)
       return price
     },
+    keep(block, { usdE9 }) {
+      if (block.blockId !== null) keptPrices.set(keyOf(block), usdE9)
+    },
+    kept: (block) => keptPrices.get(keyOf(block)) ?? null,
     newestOfPool: (time) => live[lastAtOrBefore(live, time)] ?? null,
     at(time, maxAgeSeconds) {
       const a = live[lastAtOrBefore(live, time)]
@@ -59,6 +80,24 @@ export function createSolPrices(history: readonly SolPrice[] = [], limit = 100_0
       return newest !== undefined && time - newest.time <= maxAgeSeconds ? newest : null
     },
   }
+}
+
+/**
+ * Returns the prices that came from the slots of markers themselves. `markers` are in order of
+ * slots. A marker names the newest price at its block time: it is its own if it has that time and
+ * no marker before it names the price.
+ */
+export function ownPrices(markers: readonly SlotMarker[]): ReadonlyMap<SlotMarker, SolPrice> {
+  const own = new Map<SlotMarker, SolPrice>()
+  const named = new Set<string>()
+  for (const marker of markers) {
+    const { blockTime, solPrice } = marker
+    if (solPrice === null) continue
+    const key = `${solPrice.time}/${solPrice.usdE9}`
+    if (solPrice.time === blockTime && !named.has(key)) own.set(marker, solPrice)
+    named.add(key)
+  }
+  return own
 }
 
 /** Tables store times as UInt32. */

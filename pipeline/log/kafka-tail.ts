@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { ResumePoint, SlotMarker } from '../domain/slot.ts'
+import { chainTo, type PartialSlot, type ResumePoint, type SlotMarker } from '../domain/slot.ts'
 import { deleteGroup, type KafkaClient, type KafkaMessage, withAdmin } from './kafka-client.ts'
 import { decodeMessage } from './record.ts'
 
@@ -15,13 +15,13 @@ export async function readCheckpoint(
   firstStep = 256,
 ): Promise<SlotMarker | null> {
   const tails = await openTails(kafka, topic, firstStep)
-  await readTails(kafka, topic, tails, ({ newest }) => newest !== null)
+  await readTails(kafka, topic, tails, hasMarker)
   return lowestOf(tails)
 }
 
 /**
- * Returns where ingest continues. Reads each partition back to the checkpoint, for records of slots
- * that were not appended whole, and the first one to the newest final slot.
+ * Returns where ingest continues. Reads each partition back to the checkpoint, for what was appended
+ * of slots after it, and the first one to the newest final slot.
  */
 export async function findResumePoint(
   kafka: KafkaClient,
@@ -29,28 +29,46 @@ export async function findResumePoint(
   firstStep = 256,
 ): Promise<ResumePoint> {
   const tails = await openTails(kafka, topic, firstStep)
-  await readTails(kafka, topic, tails, ({ newest }) => newest !== null)
+  await readTails(kafka, topic, tails, hasMarker)
   const checkpoint = lowestOf(tails)
   const slot = checkpoint?.slot ?? -1
   const finalized = checkpoint?.finalized ?? null
   const [first] = tails
-  const reaches = (tail: Tail) => {
-    const wanted = tail === first ? (finalized ?? slot) : slot
-    return Math.min(...tail.markers.keys()) <= wanted
-  }
+  /** Whether a marker and those before it need no comparison with the finalized chain. */
+  const isSettled = (marker: SlotMarker) =>
+    finalized === null ? marker.blockId === null : marker.slot <= finalized
+  const reaches = (tail: Tail) =>
+    markersOf(tail).some((marker) => marker.slot <= slot && (tail !== first || isSettled(marker)))
   const short = tails.filter((tail) => !reaches(tail))
   for (const tail of short) stepBack(tail)
   await readTails(kafka, topic, short, reaches)
-  const partial = new Set(tails.flatMap(({ slots }) => [...slots].filter((of) => of > slot)))
-  const unfinalized = [...(first?.markers.values() ?? [])]
-    .filter((marker) => finalized !== null && marker.slot > finalized && marker.slot <= slot)
-    .sort((a, b) => a.slot - b.slot)
-  return { checkpoint, finalized, unfinalized, partial: [...partial].sort((a, b) => a - b) }
+  const sealed = first === undefined ? [] : markersOf(first).filter((one) => one.slot < slot)
+  const chain = checkpoint === null ? [] : chainTo(checkpoint, sealed)
+  const settled = chain.filter((marker) => isSettled(marker)).length
+  return {
+    checkpoint,
+    finalized,
+    unfinalized: chain.slice(Math.max(0, settled - 1)),
+    partial: partialSlots(tails, slot),
+  }
+}
+
+/** What the partitions have of slots after the checkpoint, in order. Each block is in it once. */
+function partialSlots(tails: readonly Tail[], checkpoint: number): PartialSlot[] {
+  const found = new Map<string, PartialSlot>()
+  const isMarked = new Set<number>()
+  for (const marker of tails.flatMap(markersOf)) {
+    isMarked.add(marker.slot)
+    found.set(`${marker.slot}/${marker.blockId}`, { slot: marker.slot, marker })
+  }
+  for (const slot of tails.flatMap(({ records }) => [...records.keys()]))
+    if (!isMarked.has(slot)) found.set(`${slot}`, { slot, marker: null })
+  return [...found.values()].filter(({ slot }) => slot > checkpoint).sort((a, b) => a.slot - b.slot)
 }
 
 /** The lowest of the newest markers; null if a partition has none. */
 function lowestOf(tails: readonly Tail[]): SlotMarker | null {
-  const newest = tails.map((tail) => tail.newest)
+  const newest = tails.map(newestOf)
   return newest.reduce(
     (lowest, marker) => (lowest && marker && marker.slot < lowest.slot ? marker : marker && lowest),
     newest[0] ?? null,
@@ -63,11 +81,28 @@ interface Tail {
   readonly low: bigint
   from: bigint
   to: bigint
-  newest: SlotMarker | null
-  /** The markers read so far, by slot. */
-  readonly markers: Map<number, SlotMarker>
-  /** Slots of the records read so far. */
-  readonly slots: Set<number>
+  /** By slot: the newest marker read so far, with its offset. */
+  readonly markers: Map<number, { readonly marker: SlotMarker; readonly offset: bigint }>
+  /** By slot: the offset of the newest record read so far. */
+  readonly records: Map<number, bigint>
+  /** By slot: the offset of the newest withdrawal read so far, which voids what is below it. */
+  readonly withdrawn: Map<number, bigint>
+}
+
+function markersOf(tail: Tail): SlotMarker[] {
+  return [...tail.markers.values()].map(({ marker }) => marker)
+}
+
+function hasMarker(tail: Tail): boolean {
+  return tail.markers.size > 0
+}
+
+/** The marker of the highest slot; null for none. */
+function newestOf(tail: Tail): SlotMarker | null {
+  return markersOf(tail).reduce<SlotMarker | null>(
+    (newest, marker) => (newest !== null && newest.slot > marker.slot ? newest : marker),
+    null,
+  )
 }
 
 /** Goes on to the part before, four times as long. */
@@ -84,9 +119,9 @@ async function openTails(kafka: KafkaClient, topic: string, step: number): Promi
     low: BigInt(low),
     from: max(BigInt(low), BigInt(high) - BigInt(step)),
     to: BigInt(high),
-    newest: null,
     markers: new Map(),
-    slots: new Set(),
+    records: new Map(),
+    withdrawn: new Map(),
   }))
 }
 
@@ -157,16 +192,30 @@ async function readTails(
   }
 }
 
-function readEntry(tail: Tail, { offset, value }: KafkaMessage): void {
-  if (BigInt(offset) >= tail.to) return
+/** Parts are read from the newest to the oldest, each in order. */
+function readEntry(tail: Tail, { offset: text, value }: KafkaMessage): void {
+  const offset = BigInt(text)
+  if (offset >= tail.to) return
   const decoded = decodeMessage(value)
   if (decoded.kind !== 'ok') return
   const { message } = decoded
-  if (message.kind === 'record') tail.slots.add(message.record.slot)
-  if (message.kind !== 'marker') return
-  const { marker } = message
-  tail.markers.set(marker.slot, marker)
-  if (tail.newest === null || marker.slot >= tail.newest.slot) tail.newest = marker
+  const isNewest = (known: bigint | undefined) => known === undefined || offset > known
+  if (message.kind === 'withdrawal') {
+    const { slot } = message.withdrawal
+    if (!isNewest(tail.withdrawn.get(slot))) return
+    tail.withdrawn.set(slot, offset)
+    if (isNewest(tail.markers.get(slot)?.offset)) tail.markers.delete(slot)
+    if (isNewest(tail.records.get(slot))) tail.records.delete(slot)
+  } else if (message.kind === 'record') {
+    const { slot } = message.record
+    if (isNewest(tail.withdrawn.get(slot)) && isNewest(tail.records.get(slot)))
+      tail.records.set(slot, offset)
+  } else if (message.kind === 'marker') {
+    const { marker } = message
+    const { slot } = marker
+    if (isNewest(tail.withdrawn.get(slot)) && isNewest(tail.markers.get(slot)?.offset))
+      tail.markers.set(slot, { marker, offset })
+  }
 }
 
 const max = (a: bigint, b: bigint) => (a > b ? a : b)

@@ -6,12 +6,13 @@ import anyTest from 'ava'
 import { Kafka, logLevel } from 'kafkajs'
 import { killServers, startServers, stopServers } from '../../infra/servers/servers.ts'
 import { ServiceError } from '../domain/service-error.ts'
-import type { SlotMarker } from '../domain/slot.ts'
+import { LIVE_START, type SlotMarker } from '../domain/slot.ts'
 import { createLogger } from '../runtime/logger.ts'
 import { createRegistry } from '../runtime/telemetry.ts'
 import { createKafkaLog } from './kafka.ts'
 import type { EventLog, LogBatch, LogRecord } from './log.ts'
-import { FORMAT_VERSION } from './record.ts'
+import type { LogMessage } from './log-message.ts'
+import { encodeMessage, FORMAT_VERSION } from './record.ts'
 
 const brokers = process.env.KAFKA_BROKERS?.split(',') ?? []
 const test = brokers.length > 0 ? anyTest : anyTest.skip
@@ -235,6 +236,79 @@ test(`entries deleted before a running reader came to them assign its partitions
   await isFinished
   t.deepEqual(lows, [0n, 8n])
   t.deepEqual(slots, [1, 9, 10])
+  await log.close()
+})
+
+test(`a restart continues with what is not final, and with what was not appended whole (rules K3, K9)${why}`, async (t) => {
+  const prefix = aPrefix()
+  const log = await createKafkaLog(config(prefix), deps(), { partitions: 2 })
+  const sealed = (slot: number, blockId = BigInt(slot), parent = slot - 1): SlotMarker => ({
+    ...marker(slot),
+    parent,
+    blockId,
+    finalized: slot <= 3 ? null : Math.min(slot, 7) - 3,
+  })
+  t.deepEqual(await log.resumePoint(), LIVE_START)
+  for (const slot of [1, 2, 3]) await log.appendSlot({ marker: sealed(slot), records: [] })
+  t.deepEqual(
+    await log.resumePoint(),
+    {
+      checkpoint: sealed(3),
+      finalized: null,
+      unfinalized: [1, 2, 3].map((slot) => sealed(slot)),
+      partial: [],
+    },
+    'before anything was final',
+  )
+  for (const slot of [4, 5, 6]) await log.appendSlot({ marker: sealed(slot), records: [] })
+  await log.appendSlot({ marker: sealed(8, 8n, 6), records: [] })
+  const expected = {
+    checkpoint: sealed(8, 8n, 6),
+    finalized: 4,
+    unfinalized: [4, 5, 6].map((slot) => sealed(slot)).concat(sealed(8, 8n, 6)),
+    partial: [],
+  }
+  t.deepEqual(await log.resumePoint(), expected)
+
+  // A process that dies appends some entries of some slots, perhaps thousands.
+  const producer = client().producer()
+  await producer.connect()
+  const write = (partition: number, messages: readonly LogMessage[]) =>
+    producer.send({
+      topic: `${prefix}wallet-events`,
+      messages: messages.map((message) => ({ partition, value: encodeMessage(message) })),
+    })
+  const record = (slot: number, txIndex = 0): LogMessage => ({
+    kind: 'record',
+    late: null,
+    record: {
+      kind: 'balance',
+      wallet: 1,
+      slot,
+      txIndex,
+      blockTime: 1_700_000_000,
+      lamports: 1n,
+      lamportsBefore: null,
+    },
+  })
+  const many = Array.from({ length: 3000 }, (_, txIndex) => record(10, txIndex))
+  await write(0, [record(9), { kind: 'marker', marker: sealed(9, 99n, 8) }, ...many])
+  await write(1, [record(9)])
+  const marked = { slot: 9, marker: sealed(9, 99n, 8) }
+  t.deepEqual(await log.resumePoint(), {
+    ...expected,
+    partial: [marked, { slot: 10, marker: null }],
+  })
+
+  // The next one withdraws them. The one after it finds only what that one has left.
+  for (const slot of [9, 10]) await log.appendWithdrawal({ slot, blockId: null, solPrice: null })
+  t.deepEqual(await log.resumePoint(), expected)
+  await write(1, [record(9), { kind: 'marker', marker: sealed(9, 100n, 8) }])
+  t.deepEqual(await log.resumePoint(), {
+    ...expected,
+    partial: [{ slot: 9, marker: sealed(9, 100n, 8) }],
+  })
+  await producer.disconnect()
   await log.close()
 })
 

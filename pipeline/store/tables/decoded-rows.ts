@@ -96,14 +96,17 @@ function keysQuery(table: DecodedTable, pairs: readonly string[]): string {
     ORDER BY ${key}, version DESC LIMIT 1 BY ${key} LIMIT 1000000`
 }
 
-/** Returns the wallets with rows in a slot, ascending. */
-export async function findWalletsInSlot(store: Store, slot: number): Promise<number[]> {
+/** Returns the wallets with rows in some slots, ascending. */
+export async function findWalletsInSlots(
+  store: Store,
+  slots: readonly number[],
+): Promise<number[]> {
   const found = new Set<number>()
   for (const [table, columns] of Object.entries(KEYS)) {
     const rows = await store.query<{ wallet: number }>(
-      `SELECT DISTINCT wallet FROM (${newestOfSlot('wallet, is_deleted', table, columns)})
+      `SELECT DISTINCT wallet FROM (${newestOfSlots('wallet, is_deleted', table, columns)})
        WHERE is_deleted = 0 LIMIT 10000000`,
-      { slot },
+      { slots },
     )
     for (const { wallet } of rows) found.add(wallet)
   }
@@ -121,11 +124,11 @@ export async function findSlotsAfter(store: Store, slot: number): Promise<number
 
 // A column that REPLACE changes has its new value in WHERE too, so rows are selected first.
 
-/** Deletes the rows of these wallets in a slot by tombstones. Rows already deleted stay. */
+/** Deletes the rows of these wallets in some slots by tombstones. Rows already deleted stay. */
 export async function voidRows(
   store: Store,
   table: DecodedTable,
-  slot: number,
+  slots: readonly number[],
   wallets: readonly number[],
 ): Promise<void> {
   if (wallets.length === 0) return
@@ -133,17 +136,17 @@ export async function voidRows(
     `INSERT INTO ${table}
      SELECT * REPLACE (toUInt8(1) AS is_deleted, version + 1 AS version, now64(3) AS inserted_at)
      FROM (
-       SELECT * FROM (${newestOfSlot('*', table, KEYS[table])})
+       SELECT * FROM (${newestOfSlots('*', table, KEYS[table])})
        WHERE is_deleted = 0 AND wallet IN (${wallets.join(', ')})
      )`,
-    { slot },
+    { slots },
   )
 }
 
-/** The newest row of each key in slot `{slot:UInt64}`. */
-function newestOfSlot(select: string, table: string, columns: readonly string[]): string {
+/** The newest row of each key in slots `{slots:Array(UInt64)}`. */
+function newestOfSlots(select: string, table: string, columns: readonly string[]): string {
   const key = columns.join(', ')
-  return `SELECT ${select} FROM ${table} WHERE slot = {slot:UInt64}
+  return `SELECT ${select} FROM ${table} WHERE slot IN {slots:Array(UInt64)}
        ORDER BY ${key}, version DESC LIMIT 1 BY ${key}`
 }
 

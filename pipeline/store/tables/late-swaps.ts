@@ -52,22 +52,23 @@ export function readLate(
 }
 
 /**
- * Removes the late swaps of a withdrawn slot from the order: those before the place of the
- * withdrawal on its partition. A place without a swap has slot 0.
+ * Removes the late swaps of withdrawn slots from the order: those before the place of the
+ * withdrawals on their partition. A place without a swap has slot 0.
  */
 export async function voidLateSwaps(
   store: Store,
-  { slot, epoch, passedSlot, partition, offset }: LateRow['mark'] & { readonly slot: number },
+  slots: readonly number[],
+  { epoch, passedSlot, partition, offset }: LateRow['mark'],
 ): Promise<void> {
   await store.command(
     `INSERT INTO late_swaps
      SELECT * REPLACE (0 AS slot, 0 AS tx_index, 0 AS wallet, 0 AS event_index, now64(3) AS inserted_at)
      FROM (
        SELECT * FROM late_swaps FINAL
-       WHERE slot = {slot:UInt64} AND partition = {partition:UInt16}
+       WHERE slot IN {slots:Array(UInt64)} AND partition = {partition:UInt16}
          AND (epoch, passed_slot, offset) < (${epoch}, ${passedSlot}, ${offset})
      )`,
-    { slot, partition },
+    { slots, partition },
   )
 }
 

@@ -1,6 +1,6 @@
-import type { ResumePoint, SlotMarker } from '../../domain/slot.ts'
+import { chainTo, type ResumePoint, type SlotMarker } from '../../domain/slot.ts'
 import { insertRows } from '../insert-rows.ts'
-import type { Store } from '../store.ts'
+import type { QueryParams, Store } from '../store.ts'
 
 /** Stores sealed slots. The row of a slot that is written last counts. */
 export function insertSealedSlots(store: Store, markers: readonly SlotMarker[]): Promise<void> {
@@ -22,25 +22,44 @@ type SealedRow = Record<'slot' | 'parent', string> & { readonly block_time: numb
   > & { readonly sol_price_time: number | null }
 
 /**
- * Returns the sealed slots after the newest one that was known to be final when slot `checkpoint`
- * was sealed, up to `checkpoint` (rule K9).
+ * Returns what is not known to be final of the chain up to sealed slot `checkpoint` (rule K9):
+ * `ResumePoint` says how. All that is stored of it if nothing was known to be final then, 1,000
+ * slots at most.
  */
 export async function readUnfinalizedSlots(
   store: Store,
   checkpoint: number,
 ): Promise<Pick<ResumePoint, 'finalized' | 'unfinalized'>> {
-  const [row] = await store.query<{ finalized: string | null }>(
-    'SELECT finalized FROM sealed_slots FINAL WHERE slot = {checkpoint:UInt64}',
-    { checkpoint },
-  )
-  if (row === undefined || row.finalized === null) return { finalized: null, unfinalized: [] }
-  const finalized = Number(row.finalized)
+  const [newest] = await readSealed(store, 'slot = {checkpoint:UInt64}', { checkpoint }, 1)
+  if (newest === undefined) return { finalized: null, unfinalized: [] }
+  const { finalized } = newest
+  const range =
+    finalized === null
+      ? 'slot < {checkpoint:UInt64} AND finalized IS NULL'
+      : 'slot < {checkpoint:UInt64} AND slot >= (SELECT max(slot) FROM sealed_slots WHERE slot <= {finalized:UInt64})'
+  const params = { checkpoint, finalized: finalized ?? 0 }
+  const sealed = await readSealed(store, range, params, finalized === null ? 1000 : 1_000_000)
+  return { finalized, unfinalized: chainTo(newest, sealed) }
+}
+
+/** Returns the markers of the slots after `slot` that were sealed, ascending; 100,000 at most. */
+export async function readSealedAfter(store: Store, slot: number): Promise<SlotMarker[]> {
+  const sealed = await readSealed(store, 'slot > {slot:UInt64}', { slot }, 100_000)
+  return sealed.reverse()
+}
+
+/** The newest sealed slots of a range, newest first. */
+async function readSealed(
+  store: Store,
+  range: string,
+  params: QueryParams,
+  limit: number,
+): Promise<SlotMarker[]> {
   const rows = await store.query<SealedRow>(
-    `SELECT * EXCEPT inserted_at FROM sealed_slots FINAL
-     WHERE slot > {finalized:UInt64} AND slot <= {checkpoint:UInt64} ORDER BY slot LIMIT 1000000`,
-    { finalized, checkpoint },
+    `SELECT * EXCEPT inserted_at FROM sealed_slots FINAL WHERE ${range} ORDER BY slot DESC LIMIT ${limit}`,
+    params,
   )
-  return { finalized, unfinalized: rows.map(markerOf) }
+  return rows.map(markerOf)
 }
 
 function markerOf(row: SealedRow): SlotMarker {

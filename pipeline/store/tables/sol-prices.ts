@@ -64,7 +64,7 @@ export async function readPoolPrices(store: Store, limit: number): Promise<SolPr
 /** Returns the time of the newest stored price of the pool; 0 if there is none. */
 export async function newestPoolPriceTime(store: Store): Promise<number> {
   const [newest] = await store.query<{ time: number }>(
-    "SELECT time FROM sol_prices WHERE source = 'pool' ORDER BY time DESC LIMIT 1",
+    "SELECT time FROM sol_prices FINAL WHERE source = 'pool' AND usd_e9 > 0 ORDER BY time DESC LIMIT 1",
   )
   return newest?.time ?? 0
 }

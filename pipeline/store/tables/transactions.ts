@@ -50,12 +50,12 @@ export async function readPlacedTransactions(store: Store, slots: readonly numbe
 }
 
 /**
- * Deletes the transactions of these wallets in a slot by tombstones: those that are on the log
+ * Deletes the transactions of these wallets in some slots by tombstones: those that are on the log
  * under one of them.
  */
 export async function voidTransactions(
   store: Store,
-  slot: number,
+  slots: readonly number[],
   wallets: readonly number[],
 ): Promise<void> {
   if (wallets.length === 0) return
@@ -64,11 +64,11 @@ export async function voidTransactions(
      SELECT * REPLACE ('' AS bytes, version + 1 AS version, toUInt8(1) AS is_deleted, now64(3) AS inserted_at)
      FROM (
        SELECT * FROM (
-         SELECT * FROM transactions WHERE slot = {slot:UInt64}
+         SELECT * FROM transactions WHERE slot IN {slots:Array(UInt64)}
          ORDER BY slot, tx_index, version DESC LIMIT 1 BY slot, tx_index
        ) WHERE is_deleted = 0 AND wallet IN (${wallets.join(', ')})
      )`,
-    { slot },
+    { slots },
   )
 }
 

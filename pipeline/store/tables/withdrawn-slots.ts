@@ -18,11 +18,19 @@ export interface WithdrawnPlace {
   readonly offset: number
 }
 
-/** Stores the withdrawal of a slot on one partition. A row written again is the same. */
-export function insertWithdrawnSlot(store: Store, place: WithdrawnPlace): Promise<void> {
-  const { slot, epoch, partition, offset, blockId } = place
-  const row = { slot, epoch, partition, offset, block_id: blockId }
-  return insertRows(store, 'withdrawn_slots', [row])
+/** Stores withdrawals. A row written again is the same. */
+export function insertWithdrawnSlots(
+  store: Store,
+  places: readonly WithdrawnPlace[],
+): Promise<void> {
+  const rows = places.map(({ slot, epoch, partition, offset, blockId }) => ({
+    slot,
+    epoch,
+    partition,
+    offset,
+    block_id: blockId,
+  }))
+  return insertRows(store, 'withdrawn_slots', rows)
 }
 
 /** Returns the newest withdrawn slots, 100,000 at most. */

@@ -42,12 +42,12 @@ export interface Flush {
   readonly sealed: readonly SlotMarker[]
   readonly refolds: readonly RefoldRequest[]
   readonly gaps: readonly SlotGap[]
-  /** At most one of each partition, which follows all other entries of the partition. */
+  /** Those of a partition follow all its other entries. */
   readonly withdrawals: readonly PlacedWithdrawal[]
 }
 
 /**
- * Splits batches after each withdrawal, so that a flush ends with it. Mostly there is none, and the
+ * Splits batches after withdrawals, so that a flush ends with them. Mostly there is none, and the
  * batches are returned as they are.
  */
 export function splitAtWithdrawals(batches: readonly LogBatch[]): readonly (readonly LogBatch[])[] {
@@ -56,8 +56,9 @@ export function splitAtWithdrawals(batches: readonly LogBatch[]): readonly (read
   const parts: LogBatch[][] = []
   for (const { partition, records } of batches)
     for (let from = 0, part = 0; from < records.length; part += 1) {
-      const at = records.findIndex((entry, index) => index >= from && isWithdrawal(entry))
-      const end = at < 0 ? records.length : at + 1
+      const first = records.findIndex((entry, index) => index >= from && isWithdrawal(entry))
+      const next = records.findIndex((entry, index) => index > first && !isWithdrawal(entry))
+      const end = first < 0 || next < 0 ? records.length : next
       parts[part] ??= []
       parts[part]?.push({ partition, records: records.slice(from, end) })
       from = end

@@ -26,6 +26,7 @@ import { readPoolPrices, readSolPrices } from '../../store/tables/sol-prices.ts'
 import { addTrackedWallets, readTrackedWallets } from '../../store/tables/tracked-wallets.ts'
 import { readEvents, START_PLACE } from '../../store/tables/wallet-events.ts'
 import { aChain, type RecordChain } from '../../testing/a-chain.ts'
+import { aMarker } from '../../testing/a-marker.ts'
 import { aForkedChain, type ForkedSlot } from '../../testing/forked-chain.ts'
 import { TABLE_KEYS } from '../../testing/table-keys.ts'
 import { openTestStore, type TestStore, testDatabase } from '../../testing/test-store.ts'
@@ -450,8 +451,12 @@ test.serial('a price is stored before the swaps that have it (K1, K4)', async (t
     order.push(`${table} stored`)
   }
   await run({ ...store, insert }, { slots: both.slice(0, 1), late: [] })
-  const told = order.filter((text) => /^(sol_prices|swaps)/.test(text))
-  t.deepEqual(told, ['sol_prices', 'sol_prices stored', 'swaps', 'swaps stored'])
+  const told = order.filter((text) => /^(sol_prices|swaps|sealed_slots)/.test(text))
+  t.deepEqual(told.slice(0, 6), [
+    // A restart has to know which block a price came from (rule K9).
+    ...['sealed_slots', 'sealed_slots stored', 'sol_prices', 'sol_prices stored'],
+    ...['swaps', 'swaps stored'],
+  ])
 })
 
 test.serial(
@@ -965,6 +970,51 @@ test.serial(
     t.is(metrics?.bought_lamports, String(20_000_000 + 30_303_030))
     await fold.stop()
     await log.close()
+  },
+)
+
+test.serial(
+  'the price of the block that is sealed instead is stored, also in the same second and by another process (rule K9)',
+  async (t) => {
+    const { store } = testStore
+    const slotWith = (slot: number, time: number, usdE9: bigint) => ({
+      marker: { ...aMarker(slot), blockTime: time, solPrice: { time, usdE9 }, blockId: usdE9 },
+      records: [],
+    })
+    const before = [slotWith(10, 100, 5n), slotWith(11, 101, 6n), slotWith(12, 102, 7n)]
+    const instead = [slotWith(11, 101, 60n), slotWith(12, 102, 70n)]
+    for (const isRestarted of [false, true]) {
+      await empty(store)
+      await track(store)
+      const log = newLog()
+      const deps = {
+        store,
+        log,
+        logger,
+        windowMs: 1,
+        onBug: (error: unknown) => t.fail(`${error}`),
+      }
+      const start = () => startFold({ ...deps, registry: createRegistry() })
+      const settled = () => log.settled('fold', new AbortController().signal)
+      let fold = await start()
+      for (const slot of before) await log.appendSlot(slot)
+      for (const { marker } of before.slice(1)) await log.appendWithdrawal(marker)
+      await settled()
+      t.deepEqual(await readPoolPrices(store, 9), [{ time: 100, usdE9: 5n }])
+      if (isRestarted) {
+        await fold.stop()
+        fold = await start()
+      }
+      for (const slot of instead) await log.appendSlot(slot)
+      await settled()
+      t.deepEqual(await readPoolPrices(store, 9), [
+        { time: 100, usdE9: 5n },
+        { time: 101, usdE9: 60n },
+        { time: 102, usdE9: 70n },
+      ])
+      await fold.stop()
+      await log.close()
+    }
   },
 )
 

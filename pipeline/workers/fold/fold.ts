@@ -17,7 +17,7 @@ import { type FoldDeps, type FoldWorker, type RunningFold, runFold } from './run
 import { storeRecords } from './store-records.ts'
 import { WalletBooks } from './wallet-books.ts'
 import { WalletCache } from './wallet-cache.ts'
-import { withdrawSlot } from './withdraw-slot.ts'
+import { withdrawSlots } from './withdraw-slots.ts'
 
 /** The running fold worker of this process. */
 export interface RunningBooks extends RunningFold {
@@ -124,7 +124,8 @@ class BookWorker implements FoldWorker {
     const end = this.#metrics.flushSeconds.startTimer()
     await this.#recover()
     for (const [kind, count] of countByKind(records)) this.#metrics.records.inc({ kind }, count)
-    const prices = newPrices(markers, this.#priceTime)
+    const priced = markers.filter(({ solPrice }) => (solPrice?.time ?? 0) > this.#priceTime)
+    const prices = pricesOf(priced)
     const { log, now = Date.now } = this.#deps
     await openHoles(this.#store, gaps, { partitions: log.partitions, now })
     for (const { isLost } of gaps) this.#metrics.holes.inc({ lost: isLost ? 'offsets' : 'slots' })
@@ -133,15 +134,21 @@ class BookWorker implements FoldWorker {
         ? 'unknown'
         : this.#newest.relationOf(this.#partitionOf(logged.record.wallet), logged)
     const toStore = { records, refolds, prices, relationOf, withdrawn: this.#withdrawn }
+    const sealedStored = insertSealedSlots(this.#store, uniqueSlots([...priced, ...sealed]))
+    // A price is stored after the slot that it came from, so that a restart knows its block.
+    if (prices.length > 0) await sealedStored
     const [lookedUp] = await Promise.all([
       storeRecords(this.#store, this.#books, toStore),
-      insertSealedSlots(this.#store, sealed),
+      sealedStored,
     ])
     for (const logged of records)
       this.#newest.raise(this.#partitionOf(logged.record.wallet), logged, !lookedUp.has(logged))
     this.#priceTime = Math.max(this.#priceTime, ...prices.map(({ time }) => time))
     const withdrawn: number[] = []
-    for (const withdrawal of withdrawals) withdrawn.push(...(await this.#withdraw(withdrawal)))
+    for (const partition of new Set(withdrawals.map((one) => one.partition)))
+      withdrawn.push(
+        ...(await this.#withdraw(withdrawals.filter((one) => one.partition === partition))),
+      )
     this.#deps.onSwaps?.(swapsOf(records))
     this.#deps.onStored?.({
       records,
@@ -153,11 +160,14 @@ class BookWorker implements FoldWorker {
   }
 
   /** Returns the wallets of which something was withdrawn. */
-  async #withdraw(withdrawal: PlacedWithdrawal): Promise<readonly number[]> {
+  async #withdraw(withdrawals: readonly PlacedWithdrawal[]): Promise<readonly number[]> {
     const { log, onUnpriced } = this.#deps
-    this.#withdrawn.add(withdrawal.slot)
-    this.#metrics.withdrawals.inc()
-    const changed = await withdrawSlot(this.#store, this.#books, withdrawal, log.partitions)
+    for (const { slot } of withdrawals) this.#withdrawn.add(slot)
+    this.#metrics.withdrawals.inc(withdrawals.length)
+    const changed = await withdrawSlots(this.#store, this.#books, withdrawals, log.partitions)
+    // The block that is sealed instead may have a price in the same second.
+    for (const { solPrice } of withdrawals)
+      if (solPrice !== null) this.#priceTime = Math.min(this.#priceTime, solPrice.time - 1)
     if (changed.lostPrices) onUnpriced?.()
     return changed.wallets
   }
@@ -199,10 +209,14 @@ function countByKind(records: readonly LoggedRecord[]): Map<string, number> {
   return counts
 }
 
-/** Prices in markers that are newer than `since`, one for each second: the last. */
-function newPrices(markers: readonly SlotMarker[], since: number): SolPrice[] {
+/** Prices in markers, one for each second: the last. */
+function pricesOf(markers: readonly SlotMarker[]): SolPrice[] {
   const prices = new Map<number, SolPrice>()
-  for (const { solPrice } of markers)
-    if (solPrice && solPrice.time > since) prices.set(solPrice.time, solPrice)
+  for (const { solPrice } of markers) if (solPrice) prices.set(solPrice.time, solPrice)
   return [...prices.values()]
+}
+
+/** Each slot once, with its last marker. */
+function uniqueSlots(markers: readonly SlotMarker[]): SlotMarker[] {
+  return [...new Map(markers.map((marker) => [marker.slot, marker])).values()]
 }

@@ -3,9 +3,14 @@ import test from 'ava'
 import { ALL_TROUBLE } from '../../../infra/simulator/options.ts'
 import { type Simulator, startSimulator } from '../../../infra/simulator/simulator.ts'
 import { createDecoder } from '../../decode/decoder.ts'
+import { blockIdOf } from '../../domain/block-id.ts'
 import type { KeptTransaction } from '../../domain/event.ts'
-import type { SlotRecords, WalletRecord } from '../../domain/slot.ts'
-import { LIVE_START } from '../../domain/slot.ts'
+import {
+  LIVE_START,
+  type SlotRecords,
+  type WalletRecord,
+  type Withdrawal,
+} from '../../domain/slot.ts'
 import { createWallets } from '../../domain/wallets.ts'
 import { createRpc } from '../../ingest/rpc/rpc.ts'
 import { createIngestMetrics } from '../../ingest/telemetry.ts'
@@ -24,6 +29,7 @@ function recordingLog() {
   const slots: SlotRecords[] = []
   const late: { records: readonly WalletRecord[]; origin: LateOrigin }[] = []
   const kept: KeptTransaction[] = []
+  const withdrawals: Withdrawal[] = []
   /** Transaction bytes are kept apart, because the market does not predict them. */
   const others = (records: readonly WalletRecord[]) =>
     records.filter((record) => {
@@ -31,7 +37,7 @@ function recordingLog() {
       return record.kind !== 'kept'
     })
   let wake: () => void = () => {}
-  const log: Pick<EventLog, 'appendSlot' | 'appendLate'> = {
+  const log: Pick<EventLog, 'appendSlot' | 'appendLate' | 'appendWithdrawal'> = {
     async appendSlot(slot) {
       slots.push({ ...slot, records: others(slot.records) })
       wake()
@@ -40,12 +46,16 @@ function recordingLog() {
       late.push({ records: others(records), origin })
       wake()
     },
+    async appendWithdrawal(withdrawal) {
+      withdrawals.push(withdrawal)
+    },
   }
   return {
     log: log as EventLog, // ingest only appends
     slots,
     late,
     kept,
+    withdrawals,
     async until(done: () => boolean): Promise<void> {
       while (!done()) {
         await new Promise<void>((resolve) => {
@@ -310,7 +320,7 @@ test.serial(
 )
 
 test.serial(
-  'slots that come over RPC, without a pool account, use the newest stored price, even beyond the checkpoint (C1)',
+  'slots that come over RPC, without a pool account, use the newest stored price (C1)',
   async (t) => {
     const simulator = await startSimulator({
       clock: { kind: 'manual', startSlot: START },
@@ -331,6 +341,54 @@ test.serial(
     t.true(swaps.some((swap) => swap.blockTime >= time))
     for (const { blockTime, quoteMint, solPriceUsdE9 } of swaps)
       t.is(solPriceUsdE9, blockTime >= time && quoteMint ? 99_000_000_000n : null)
+  },
+)
+
+test.serial(
+  'a price of a slot that was not appended whole is withdrawn, and counts again only if the same block is sealed (rule K9)',
+  async (t) => {
+    for (const isSame of [true, false]) {
+      const simulator = await startSimulator({
+        clock: { kind: 'manual', startSlot: START },
+        replaySlots: 10,
+      })
+      const recorded = recordingLog()
+      const slot = START - 90
+      const time = simulator.market.timeOf(slot)
+      const solPrice = { time, usdE9: 99_000_000_000n }
+      const blockId = isSame ? blockIdOf(simulator.market.blockhash(slot)) : 5n
+      const marker = { ...aMarker(slot), blockTime: time, solPrice, blockId }
+      const follower = { ...marker, slot: slot + 1, parent: slot, blockId: 6n }
+      const ingest = await ingestOf(simulator, recorded.log, null, {
+        poolPrices: async () => [solPrice],
+        resumePoint: async () => ({
+          ...LIVE_START,
+          checkpoint: aMarker(START - 100),
+          partial: [
+            { slot, marker },
+            { slot: slot + 1, marker: follower },
+            { slot: slot + 2, marker: null },
+          ],
+        }),
+      })
+      simulator.advance(1)
+      await recorded.until(() => recorded.slots.length >= 80)
+      await ingest.stop()
+      await simulator.close()
+      t.deepEqual(recorded.withdrawals, [
+        { slot, blockId, solPrice },
+        { slot: slot + 1, blockId: 6n, solPrice: null },
+        { slot: slot + 2, blockId: null, solPrice: null },
+      ])
+      const swaps = recorded.slots
+        .flatMap(({ records }) => records)
+        .flatMap((record) => (record.kind === 'swap' && record.slot < START - 20 ? [record] : []))
+      t.true(swaps.some((swap) => swap.blockTime > time))
+      for (const swap of swaps) {
+        const isPriced = isSame && swap.slot >= slot && swap.quoteMint !== null
+        t.is(swap.solPriceUsdE9, isPriced ? solPrice.usdE9 : null)
+      }
+    }
   },
 )
 

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type ProgramRegistry, REGISTRY } from '../../decode/registry.ts'
 import type { Address } from '../../domain/address.ts'
-import type { ResumePoint, SlotMarker, SolPrice } from '../../domain/slot.ts'
+import type { ResumePoint, SolPrice, Withdrawal } from '../../domain/slot.ts'
 import type { Wallets } from '../../domain/wallets.ts'
 import { followChain } from '../../ingest/follow-chain.ts'
 import { DEFAULT_FOLLOW_LIMITS, type FollowLimits } from '../../ingest/follow-limits.ts'
@@ -9,7 +9,7 @@ import { createMintDecimals } from '../../ingest/rpc/mint-decimals.ts'
 import { createRefusals } from '../../ingest/rpc/refusals.ts'
 import { StoppedError } from '../../ingest/rpc/retry-until-stopped.ts'
 import { createRpc } from '../../ingest/rpc/rpc.ts'
-import { createSolPrices } from '../../ingest/sol-price.ts'
+import { createSolPrices, ownPrices } from '../../ingest/sol-price.ts'
 import { createIngestMetrics, type IngestMetrics } from '../../ingest/telemetry.ts'
 import type { EventLog } from '../../log/log.ts'
 import type { Logger } from '../../runtime/logger.ts'
@@ -42,10 +42,7 @@ export interface IngestDeps {
   readonly resumePoint: () => Promise<ResumePoint>
   /** SOL/USD prices of `SOL_PRICES_FILE`, in order of time. */
   readonly prices?: readonly SolPrice[]
-  /**
-   * Reads the pool prices of about the last hour from the store. A process that died may have
-   * stored prices beyond the checkpoint. Those slots now come over RPC, which has no pool account.
-   */
+  /** Reads the pool prices of about the last hour from the store. */
   readonly poolPrices?: () => Promise<readonly SolPrice[]>
   /** Receives every transaction, and names the payment accounts to subscribe to (rule E5). */
   readonly deposits?: Pick<DepositIndex, 'note' | 'accounts'> | null
@@ -89,12 +86,13 @@ export async function startIngest(deps: IngestDeps): Promise<Ingest> {
   const metrics = deps.metrics ?? createIngestMetrics(deps.registry)
   const stopping = new AbortController()
   const rpc = createRpc({ url: config.rpcUrl, metrics })
-  const [{ checkpoint, finalized, unfinalized, partial }, stored] = await Promise.all([
+  const [point, stored] = await Promise.all([
     deps.resumePoint(),
     deps.poolPrices?.() ?? [],
     rpc.ping(),
   ])
-  const prices = knownPrices(deps.prices, stored, checkpoint, unfinalized)
+  const { prices, withdrawals } = readPast(deps.prices, stored, point)
+  const { checkpoint, finalized, unfinalized } = point
   const newest = createNewestSlot()
   const appender = new OutputAppender({
     wallets: deps.wallets,
@@ -120,7 +118,7 @@ export async function startIngest(deps: IngestDeps): Promise<Ingest> {
       wallets: deps.wallets,
       head: checkpoint?.slot ?? null,
       finality: {
-        finalized: finalized ?? checkpoint?.slot ?? null,
+        finalized: finalized ?? unfinalized[0]?.parent ?? checkpoint?.slot ?? null,
         sealed: unfinalized,
       },
       payments: deposits ? deposits.accounts.bind(deposits) : undefined,
@@ -129,7 +127,7 @@ export async function startIngest(deps: IngestDeps): Promise<Ingest> {
     limits,
   )
   // The block that is sealed now may be another one (rule K9).
-  for (const slot of partial) await log.appendWithdrawal({ slot, blockId: null, solPrice: null })
+  for (const withdrawal of withdrawals) await log.appendWithdrawal(withdrawal)
   const done = appendAll(chain, appender).finally(() => rpc.close())
   done.catch(() => {}) // a start that fails rejects by itself
 
@@ -156,19 +154,36 @@ export async function startIngest(deps: IngestDeps): Promise<Ingest> {
   }
 }
 
-function knownPrices(
+/**
+ * Returns the prices known at the start, and withdrawals of the slots that were not appended whole
+ * (rule K9). A price that came from such a slot counts again only if the same block is sealed
+ * there: RPC, from which it may come now, has no pool account.
+ */
+function readPast(
   file: readonly SolPrice[] | undefined,
   stored: readonly SolPrice[],
-  checkpoint: SlotMarker | null,
-  unfinalized: readonly SlotMarker[],
+  { checkpoint, finalized, unfinalized, partial }: ResumePoint,
 ) {
   const prices = createSolPrices(file)
-  // A marker names the newest price: it came from the marker's own slot if no earlier one has it.
-  for (const { slot, blockTime, solPrice } of unfinalized)
-    if (solPrice?.time === blockTime) prices.add(solPrice, slot)
-  for (const price of stored) prices.add(price)
+  const chain = checkpoint !== null && unfinalized.length === 0 ? [checkpoint] : unfinalized
+  const own = ownPrices([...chain, ...partial.flatMap(({ marker }) => marker ?? [])])
+  for (const marker of chain) {
+    const price = own.get(marker)
+    // What came from a slot up to the final one was perhaps withdrawn already. Storage knows.
+    const isOpen = marker.slot > (finalized ?? -1)
+    if (price !== undefined && isOpen) prices.add(price, marker.slot)
+  }
+  const withdrawals = partial.map(({ slot, marker }): Withdrawal => {
+    if (marker === null) return { slot, blockId: null, solPrice: null }
+    const { blockId } = marker
+    const solPrice = own.get(marker) ?? null
+    if (solPrice !== null) prices.keep({ slot, blockId }, solPrice)
+    return { slot, blockId, solPrice }
+  })
+  const isVoid = new Set(withdrawals.map(({ solPrice }) => solPrice?.time))
+  for (const price of stored) if (!isVoid.has(price.time)) prices.add(price)
   if (checkpoint?.solPrice) prices.add(checkpoint.solPrice)
-  return prices
+  return { prices, withdrawals }
 }
 
 type Chain = ReturnType<typeof followChain>

@@ -1,0 +1,58 @@
+import type { EventKey } from '../../domain/event-key.ts'
+import { partitionOf } from '../../log/topics.ts'
+import type { Store } from '../../store/store.ts'
+import { findWalletsInSlots, voidRows } from '../../store/tables/decoded-rows.ts'
+import { voidLateSwaps } from '../../store/tables/late-swaps.ts'
+import { insertSolPrices, nextPriceTime } from '../../store/tables/sol-prices.ts'
+import { voidTransactions } from '../../store/tables/transactions.ts'
+import { clearPrices, readSwapsPricedBy } from '../../store/tables/unpriced-swaps.ts'
+import { insertWithdrawnSlots } from '../../store/tables/withdrawn-slots.ts'
+import { DECODED_TABLES } from './event-rows.ts'
+import type { PlacedWithdrawal } from './flush.ts'
+import type { WalletBooks } from './wallet-books.ts'
+
+/**
+ * Voids what is stored of withdrawn slots for the wallets of one partition, and refolds them (rule
+ * K9): events, links, bytes, late places. Prices that came from the slots are void too, and swaps
+ * valued at one lose it until another one is filled in. `withdrawals` are of one partition and follow
+ * each other there. Returns the wallets that had rows of the slots, and whether swaps lost their
+ * price.
+ *
+ * Idempotent. The order of writes is: the withdrawals themselves, so that later records of the slots
+ * replace their tombstones; late places and prices; refold marks; tombstones; books. After a crash
+ * the log brings the withdrawals again, and marked wallets are refolded in any case.
+ */
+export async function withdrawSlots(
+  store: Store,
+  books: WalletBooks,
+  withdrawals: readonly PlacedWithdrawal[],
+  partitions: number,
+): Promise<{ readonly wallets: readonly number[]; readonly lostPrices: boolean }> {
+  const [first] = withdrawals
+  if (first === undefined) return { wallets: [], lostPrices: false }
+  const slots = withdrawals.map(({ slot }) => slot)
+  const isMine = (wallet: number) => partitionOf(wallet, partitions) === first.partition
+  await insertWithdrawnSlots(store, withdrawals)
+  await voidLateSwaps(store, slots, first)
+  const unpriced: EventKey[] = []
+  for (const withdrawal of withdrawals)
+    for (const swap of await withdrawPrice(store, withdrawal))
+      if (isMine(swap.wallet)) unpriced.push(swap)
+  const wallets = (await findWalletsInSlots(store, slots)).filter(isMine)
+  const changed = new Set([...wallets, ...unpriced.map(({ wallet }) => wallet)])
+  await books.amend([...changed], async () => {
+    await Promise.all(DECODED_TABLES.map((table) => voidRows(store, table, slots, wallets)))
+    await voidTransactions(store, slots, wallets)
+    await clearPrices(store, unpriced)
+  })
+  return { wallets, lostPrices: unpriced.length > 0 }
+}
+
+/** Voids the price that came from the slot. Returns the swaps that were valued at it. */
+async function withdrawPrice(store: Store, { slot, passedSlot, solPrice }: PlacedWithdrawal) {
+  if (solPrice === null) return []
+  const { time, usdE9 } = solPrice
+  const until = await nextPriceTime(store, time)
+  await insertSolPrices(store, 'pool', [{ time, usdE9: 0n }])
+  return readSwapsPricedBy(store, { from: slot, to: passedSlot, time, until, usdE9 })
+}
