@@ -66,6 +66,7 @@ export async function startIngestion(
   const following = { store, logger: context.logger, newest: ingest.status, onBug: fail }
   const repairs = startBreakRepairs({
     ...following,
+    finalized: ingest.finalized,
     log,
     programs: names.programs,
     rpcUrl: source.rpcUrl,

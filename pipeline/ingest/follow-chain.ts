@@ -169,6 +169,11 @@ export class ChainFollower {
     return this.#pipeline.next()
   }
 
+  /** The newest slot that is final, with all that follows from it emitted; null for none. */
+  get finalized(): number | null {
+    return this.#finality?.finalized ?? null
+  }
+
   /** Replaces the tracked wallets, on the open stream too. */
   updateWallets(wallets: Wallets): void {
     this.#wallets = wallets

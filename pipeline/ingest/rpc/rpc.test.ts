@@ -3,10 +3,10 @@ import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import test from 'ava'
 import { addressFromBytes } from '../../domain/address.ts'
+import { USDC } from '../../domain/quote.ts'
 import { createLogger } from '../../runtime/logger.ts'
 import { createRegistry } from '../../runtime/telemetry.ts'
 import { createIngestMetrics } from '../telemetry.ts'
-import type { RpcOptions } from './json-rpc.ts'
 import { createMintDecimals } from './mint-decimals.ts'
 import { createRefusals, RpcRefusedError } from './refusals.ts'
 import { retryUntilStopped, StoppedError } from './retry-until-stopped.ts'
@@ -19,14 +19,14 @@ type Handler = (
 ) => void
 
 /** A server with this handler, a client of it, and the requests that it received. */
-async function serve(handler: Handler, options: Partial<RpcOptions> = {}) {
-  const requests: { method: string; params: unknown[] }[] = []
+async function serve(handler: Handler, options: Partial<Parameters<typeof createRpc>[0]> = {}) {
+  const asked: { method: string; params: unknown[] }[] = []
   const server = createServer((raw, response) => {
     const chunks: Buffer[] = []
     raw.on('data', (chunk: Buffer) => chunks.push(chunk))
     raw.on('end', () => {
       const request = JSON.parse(Buffer.concat(chunks).toString())
-      requests.push({ method: request.method, params: request.params })
+      asked.push({ method: request.method, params: request.params })
       handler(request, response, raw)
     })
   })
@@ -41,7 +41,7 @@ async function serve(handler: Handler, options: Partial<RpcOptions> = {}) {
   })
   return {
     rpc,
-    requests,
+    asked,
     close() {
       rpc.close()
       server.close()
@@ -70,9 +70,23 @@ test('a call is retried after 429, 5xx, a closed connection, no JSON and a node 
     { attempts: 6 },
   )
   t.is(await server.rpc.getSlot(), 77)
-  t.is(server.requests.length, 6)
-  t.deepEqual(server.requests[0], { method: 'getSlot', params: [{ commitment: 'confirmed' }] })
+  t.is(server.asked.length, 6)
+  t.deepEqual(server.asked[0], { method: 'getSlot', params: [{ commitment: 'confirmed' }] })
   server.close()
+})
+
+test('transactions and their places are read at the commitment of the client (rule K9)', async (t) => {
+  for (const history of ['confirmed', 'finalized'] as const) {
+    const server = await serve((_, response) => result(response, []), { history })
+    await server.rpc.getSignaturesForAddress(USDC, { limit: 5 })
+    await server.rpc.getTransaction('5')
+    await server.rpc.getBlockSignatures(7).catch(() => {})
+    t.deepEqual(
+      server.asked.map(({ params }) => (params[1] as { commitment: string }).commitment),
+      [history, history, history],
+    )
+    server.close()
+  }
 })
 
 test('Retry-After delays the retry, as seconds and as a date', async (t) => {
@@ -97,7 +111,7 @@ test('when all attempts fail, the error names the method and not the key of the 
   const server = await serve((_, response) => response.writeHead(500).end())
   const error = await t.throwsAsync(server.rpc.getSlot(), { code: 'unavailable' })
   t.is(error?.message, 'SOLANA_RPC_URL: getSlot failed: HTTP status 500')
-  t.is(server.requests.length, 3)
+  t.is(server.asked.length, 3)
   server.close()
 })
 
@@ -171,7 +185,7 @@ test('getBlock returns a whole block, absent or not_yet', async (t) => {
   for (const expected of [whole, 'absent', 'absent', 'absent', 'not_yet', 'not_yet', 'not_yet']) {
     t.deepEqual(await server.rpc.getBlock(9), expected as never)
   }
-  t.like(server.requests[0], {
+  t.like(server.asked[0], {
     method: 'getBlock',
     params: [9, { commitment: 'confirmed', transactionDetails: 'full', rewards: false }],
   })
@@ -199,9 +213,9 @@ test('a result of the wrong form and a permanent error are reported without a re
 
 test('closing the client ends running calls', async (t) => {
   const server = await serve(() => {})
-  const call = t.throwsAsync(server.rpc.getSlot(), { message: /closed/ })
+  const asked = t.throwsAsync(server.rpc.getSlot(), { message: /closed/ })
   server.rpc.close()
-  await call
+  await asked
   server.close()
 })
 
@@ -232,7 +246,7 @@ test('decimals are read once per mint, a hundred mints at a time; other accounts
   await decimals.load([...mints, mint(201), mint(202), mint(203)])
   await decimals.load(mints)
   t.deepEqual(
-    server.requests.map(({ params }) => (params[0] as string[]).length),
+    server.asked.map(({ params }) => (params[0] as string[]).length),
     [100, 53],
   )
   t.deepEqual(
@@ -259,12 +273,12 @@ test('a call that the server refuses is given up, one that fails is retried unti
   const deps = { logger, stop: new AbortController().signal, refusals }
   t.is(await retryUntilStopped(() => server.rpc.getSlot(), deps), 5)
   const stopping = new AbortController()
-  const call = t.throwsAsync(
+  const asked = t.throwsAsync(
     retryUntilStopped(() => new Promise(() => {}), { ...deps, stop: stopping.signal }),
     { instanceOf: StoppedError },
   )
   stopping.abort()
-  await call
+  await asked
   server.close()
   const refusing: Handler[] = [
     (_, response) => failure(response, -32015),

@@ -14,7 +14,7 @@ import {
   readTokenAccounts,
   readTokenAmount,
 } from './rpc-responses.ts'
-import type { AccountsRpc, HistoryRpc, PaymentRpc, SolanaRpc } from './solana-rpc.ts'
+import type { AccountsRpc, Commitment, HistoryRpc, PaymentRpc, SolanaRpc } from './solana-rpc.ts'
 import { TOKEN_PROGRAMS } from './token-programs.ts'
 
 /**
@@ -22,9 +22,13 @@ import { TOKEN_PROGRAMS } from './token-programs.ts'
  * timeout, and converts blocks into classes that the normaliser would have to take apart.
  */
 export function createRpc(
-  options: RpcOptions,
+  options: RpcOptions & {
+    /** Commitment of the `HistoryRpc` methods that read transactions; default `confirmed`. */
+    readonly history?: Commitment
+  },
 ): SolanaRpc & HistoryRpc & AccountsRpc & PaymentRpc & HoldingsRpc {
   const { call, callOnce, close } = createJsonRpc(options)
+  const { history = 'confirmed' } = options
 
   async function getAccountsAt(addresses: readonly Address[], minContextSlot?: number) {
     const config = { commitment: 'confirmed', encoding: 'base64', minContextSlot }
@@ -66,12 +70,13 @@ export function createRpc(
     getMultipleAccounts: async (addresses) => [...(await getAccountsAt(addresses)).accounts],
     getAccountsAt,
     async getSignaturesForAddress(address, page) {
-      const config = { commitment: 'confirmed', ...page }
+      const config = { commitment: history, ...page }
       return readSignatureInfos(await call('getSignaturesForAddress', [address, config]))
     },
-    getTransaction: (signature) => call('getTransaction', [signature, TRANSACTION_OPTIONS]),
+    getTransaction: (signature) =>
+      call('getTransaction', [signature, { ...TRANSACTION_OPTIONS, commitment: history }]),
     getBlockSignatures(slot) {
-      const config = { ...BLOCK_OPTIONS, transactionDetails: 'signatures' }
+      const config = { ...BLOCK_OPTIONS, commitment: history, transactionDetails: 'signatures' }
       return blockOrMissing(async () => readBlockSignatures(await call('getBlock', [slot, config])))
     },
     async getBlockTime(slot) {
@@ -117,7 +122,6 @@ const BLOCK_OPTIONS = {
 }
 
 const TRANSACTION_OPTIONS = {
-  commitment: 'confirmed',
   encoding: 'json',
   maxSupportedTransactionVersion: 1,
 }

@@ -52,8 +52,8 @@ export interface AccountsRpc {
 }
 
 /**
- * The RPC methods for a backfill (rule J10), at `confirmed`. Failed requests are retried as in
- * `SolanaRpc`.
+ * The RPC methods for a backfill (rule J10), at the commitment of `createRpc`. Failed requests are
+ * retried as in `SolanaRpc`.
  */
 export interface HistoryRpc {
   /**
@@ -68,8 +68,8 @@ export interface HistoryRpc {
       readonly before?: string | undefined
       readonly until?: string | undefined
       readonly minContextSlot?: number | undefined
-      /** Default `confirmed`. */
-      readonly commitment?: 'confirmed' | 'finalized'
+      /** By default that of `createRpc`. */
+      readonly commitment?: Commitment
     },
   ): Promise<SignatureInfo[]>
   /** The transaction as JSON in encoding `json`; null when this server does not have it. */

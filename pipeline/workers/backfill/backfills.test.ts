@@ -4,8 +4,10 @@ import type { AddressInfo } from 'node:net'
 import test from 'ava'
 import type { OperatorParts } from '../../../infra/operator/parts.ts'
 import { walletsCommand as listCommand } from '../../../infra/operator/wallets.ts'
+import { FINALIZE_DELAY_SLOTS } from '../../../infra/simulator/grpc/slot-stream.ts'
 import type { Trouble } from '../../../infra/simulator/options.ts'
 import { type Simulator, startSimulator } from '../../../infra/simulator/simulator.ts'
+import { eventKeyText } from '../../domain/event-key.ts'
 import type { HistoryRange } from '../../domain/history.ts'
 import type { ServiceError } from '../../domain/service-error.ts'
 import type { SolPrice } from '../../domain/slot.ts'
@@ -32,7 +34,7 @@ import { createBackfills } from './backfills.ts'
 
 const START = 405_000_000
 const LATE = START + 120
-const END = START + 160
+const END = START + 200
 const WALLETS = 10
 const logger = createLogger('silent')
 let opened: TestStore
@@ -200,7 +202,8 @@ async function startLate(trouble: Partial<Trouble> = {}) {
   const advance = (slots: number) => {
     simulator.advance(Math.min(slots, END + 1 - simulator.slot))
   }
-  advance(10) // so that RPC has the slots before the first live one
+  // Backfills begin once the first live slot is final.
+  advance(FINALIZE_DELAY_SLOTS + 10)
   return {
     late: {
       ...pipeline,
@@ -366,6 +369,49 @@ test.serial(
   },
 )
 
+test.serial('a backfill fetches no block that may still be replaced (rule K9)', async (t) => {
+  await empty()
+  const trouble = { replacedBlocks: true, vanishedBlocks: true }
+  const clock = (startSlot: number) => ({ kind: 'manual', startSlot }) as const
+  const planned = await startSimulator({ ...market, clock: clock(START), trouble })
+  let fork = START + 200
+  while (planned.forkAt(fork) === null) fork += 1
+  await planned.close()
+  // The fork is confirmed, and not final.
+  const simulator = await startSimulator({ ...market, clock: clock(fork + 5), trouble })
+  const { store } = opened
+  await trackWallets(store, simulator.wallets, 'the simulator')
+  const log = createMemoryLog({ logger, registry: createRegistry() })
+  const backfills = createBackfills({
+    store,
+    log,
+    logger,
+    logIsDurable: true,
+    hasFold: false,
+    priceMaxAgeSeconds: 3600,
+    rpcUrl: simulator.rpcUrl,
+    metrics: createIngestMetrics(createRegistry()),
+  })
+  const found = new Set<string>()
+  await log.consume({ mode: 'shared', group: 'fold' }, async ({ records }) => {
+    for (const entry of records)
+      if (entry.kind === 'record' && 'eventIndex' in entry.record)
+        found.add(eventKeyText(entry.record))
+  })
+  await backfills.run(wallets, history, unstopped)
+  await log.settled('fold', unstopped)
+  const due: string[] = []
+  for (let slot = START + 1; slot <= simulator.finalizedSlot; slot += 1)
+    if (simulator.shape.kind(slot) === 'produced')
+      due.push(...simulator.truth(slot).events.map(eventKeyText))
+  t.true(simulator.finalizedSlot < fork)
+  t.true(due.length > 100)
+  t.deepEqual([...found].sort(), due.sort())
+  backfills.close()
+  await log.close()
+  await simulator.close()
+})
+
 test.serial('a closed backfill stops waiting for RPC, and can resume', async (t) => {
   let onRequest: () => void = () => {}
   const firstRequest = new Promise<void>((resolve) => {
@@ -442,7 +488,10 @@ test.serial(
 
     await after.stored(lost + 1)
     await after.begin()
-    while ((await after.openGaps()).length > 0) await new Promise((go) => setTimeout(go, 20))
+    while ((await after.openGaps()).length > 0) {
+      if (simulator.slot <= END) simulator.advance(1) // until the gap is final
+      await new Promise((go) => setTimeout(go, 20))
+    }
     for (const item of await listWallets())
       t.deepEqual([item.complete_since, item.gaps], [since, []])
     simulator.advance(END + 1 - simulator.slot)

@@ -114,6 +114,8 @@ export function createBackfills(options: BackfillsOptions): Backfills {
     metrics: options.metrics,
     concurrency: options.concurrency ?? 16,
     attempts: ATTEMPTS,
+    // What is fetched belongs to the slot for good, whatever is withdrawn there (rule K9).
+    history: 'finalized',
     ...(options.onRequest && { onRequest: options.onRequest }),
   })
   const slotTimes = createSlotTimes(rpc)

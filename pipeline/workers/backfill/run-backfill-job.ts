@@ -49,8 +49,10 @@ async function begin(
   covered: CoverageStart | undefined,
   { coverage, slotTimes, jobs }: BackfillJobDeps,
 ): Promise<BackfillJob> {
-  // History is fetched up to where live data begins, which the RPC server may not have reached.
-  const newestSlot = await slotTimes.newestSlot(job.range.toSlot ?? covered?.slot ?? 0)
+  // History is fetched up to where live data begins, once that is final (rule K9).
+  const newestSlot = await slotTimes.newestSlot(
+    job.reason === 'added' ? 'confirmed' : (job.range.toSlot ?? covered?.slot ?? 0),
+  )
   const begun = { ...job, newestSlot }
   if (job.reason === 'added') {
     // The subscription has had the wallet since before this slot.

@@ -16,6 +16,21 @@ function aChain(first = 0) {
   })
 }
 
+test('the newest slot is a finalized one, at the earliest the one that is wanted (rule K9)', async (t) => {
+  let finalized = 40
+  const times = createSlotTimes({
+    getSlot: async (commitment) => (commitment === 'finalized' ? finalized++ : 41),
+    getFirstAvailableBlock: async () => 0,
+    getBlocks: async () => [],
+    getBlockTime: async () => null,
+  })
+  t.is(await times.newestSlot(0), 40)
+  finalized = 40
+  t.is(await times.newestSlot(40), 40)
+  finalized = 40
+  t.is(await times.newestSlot('confirmed'), 41)
+})
+
 test('slotAt finds the first slot whose block is not before a time', async (t) => {
   const times = aChain()
   t.is(await times.slotAt(5300), 298) // the block after slot 297 is in slot 300

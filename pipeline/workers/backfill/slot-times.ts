@@ -9,10 +9,10 @@ import type { CoverageStart } from '../../store/tables/wallet-coverage.ts'
  */
 export interface SlotTimes {
   /**
-   * Returns the newest slot, once the server has reached `least`; rejects with `unavailable` after
-   * 10 s.
+   * Returns the newest finalized slot, once that is at least `least`, or the newest confirmed one at
+   * the time of the call; rejects with `unavailable` after 30 s.
    */
-  newestSlot(least: number): Promise<number>
+  newestSlot(least: number | 'confirmed'): Promise<number>
   /**
    * Returns a slot with the time of its block or of the next one; of now when the server has
    * neither.
@@ -27,8 +27,8 @@ export interface SlotTimes {
 
 /** Slots in which the next block is looked for. */
 const NEXT_BLOCK_WITHIN = 200
-/** Number of retries, and their pause, when a server is behind another one. */
-const BEHIND_TRIES = 20
+/** Number of retries, and their pause, while a slot is not final: 13 s, and the server's lag. */
+const BEHIND_TRIES = 60
 const BEHIND_PAUSE_MS = 500
 
 /** Creates slot times over an RPC server. */
@@ -46,9 +46,10 @@ export function createSlotTimes(
     })
   }
   return {
-    async newestSlot(least) {
+    async newestSlot(from) {
+      const least = from === 'confirmed' ? await rpc.getSlot() : from
       for (let tries = 1; ; tries++) {
-        const slot = await rpc.getSlot()
+        const slot = await rpc.getSlot('finalized')
         if (slot >= least) return slot
         if (tries === BEHIND_TRIES)
           throw new ServiceError('unavailable', 'SOLANA_RPC_URL: the server is behind the stream')

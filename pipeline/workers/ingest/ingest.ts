@@ -59,6 +59,8 @@ export interface IngestDeps {
 export interface Ingest {
   /** The newest slot that the log has acknowledged since the start; null before the first. */
   status(): { readonly slot: number; readonly blockTime: number } | null
+  /** The newest slot that is final; null for none (rule K9). */
+  finalized(): number | null
   /** Resolves when the log has acknowledged the first slot (rule J4). */
   readonly ready: Promise<void>
   /** Resolves after `stop`. Rejects on a bug or when the log is broken: the process has to end. */
@@ -144,6 +146,7 @@ export async function startIngest(deps: IngestDeps): Promise<Ingest> {
   })
   return {
     status: newest.get,
+    finalized: () => chain.finalized,
     ready: newest.first,
     done,
     updateWallets(wallets) {

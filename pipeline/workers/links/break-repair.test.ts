@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import test from 'ava'
 import { REGISTRY } from '../../decode/registry.ts'
 import { address, addressFromBytes } from '../../domain/address.ts'
@@ -8,10 +9,12 @@ import { createMemoryLog } from '../../log/memory.ts'
 import { createLogger } from '../../runtime/logger.ts'
 import { createRegistry } from '../../runtime/telemetry.ts'
 import { migrate } from '../../store/migrate.ts'
-import { type ChainBreak, readBreaks } from '../../store/tables/chain-breaks.ts'
+import { breakWriter, type ChainBreak, readBreaks } from '../../store/tables/chain-breaks.ts'
+import { addTrackedWallets } from '../../store/tables/tracked-wallets.ts'
 import { openTestStore, type TestStore } from '../../testing/test-store.ts'
 import { BreakRepair } from './break-repair.ts'
 import { listStretch } from './list-stretch.ts'
+import { startBreakRepairs } from './repair-breaks.ts'
 import { CallBudget } from './rpc-budget.ts'
 
 /*
@@ -118,6 +121,46 @@ test.serial(
     })
   },
 )
+
+test.serial('a break is not repaired before its slot is final (rules K8, K9)', async (t) => {
+  const { store } = opened
+  await store.command('TRUNCATE TABLE chain_breaks')
+  await addTrackedWallets(store, [WALLET, ACCOUNT], [], 1)
+  // Both end without a call, because the mint was never traded.
+  const ofMint = { account: ACCOUNT, mint: MINT }
+  const breaks = [901, 900].map((slot, at) => aBreak({ ...ofMint, wallet: at + 1, slot }))
+  await breakWriter(store)(breaks)
+  const registry = createRegistry()
+  const log = createMemoryLog({ logger, registry })
+  const repairs = startBreakRepairs({
+    store,
+    log,
+    programs: REGISTRY,
+    rpcUrl: 'http://127.0.0.1:1',
+    callsPerHour: 100,
+    refusalMs: 0,
+    priceMaxAgeSeconds: 3600,
+    feedSeconds: 86_400,
+    newest: () => null,
+    finalized: () => 900,
+    metrics: createIngestMetrics(registry),
+    logger,
+    onBug: (error) => t.fail(String(error)),
+    everyMs: 1,
+  })
+  const ended = () => readBreaks(store, ['unexplained'])
+  while ((await ended()).length === 0) await pause(5)
+  await repairs.stop()
+  t.deepEqual(
+    (await ended()).map(({ slot }) => slot),
+    [900],
+  )
+  t.deepEqual(
+    (await readBreaks(store, ['open'])).map(({ slot }) => slot),
+    [901],
+  )
+  await log.close()
+})
 
 test.serial('a mint that the wallet never traded costs no call (K6, K8)', async (t) => {
   const spam = aBreak({ wallet: 3, account: ACCOUNT, mint: MINT })

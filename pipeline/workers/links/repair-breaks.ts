@@ -39,6 +39,8 @@ export interface RepairDeps {
   /** Seconds for which a feed client may resume. */
   readonly feedSeconds: number
   readonly newest: () => { readonly slot: number; readonly blockTime: number } | null
+  /** The newest final slot; null for none. Later breaks wait, because their slots may change. */
+  readonly finalized: () => number | null
   readonly metrics: IngestMetrics
   readonly logger: Logger
   /** Called with an error that only a bug can cause; the process should end. */
@@ -67,7 +69,13 @@ export function startBreakRepairs(deps: RepairDeps): BreakRepairs {
     budget.spend()
     deps.metrics.repairCalls.inc()
   }
-  const rpc = createRpc({ url: deps.rpcUrl, metrics: deps.metrics, concurrency: 4, onRequest })
+  const rpc = createRpc({
+    url: deps.rpcUrl,
+    metrics: deps.metrics,
+    concurrency: 4,
+    history: 'finalized',
+    onRequest,
+  })
   const repair = new BreakRepair({
     ...deps,
     store,
@@ -84,7 +92,10 @@ export function startBreakRepairs(deps: RepairDeps): BreakRepairs {
     const open = await readBreaks(store, ['open'])
     const keys = new Set(open.map(breakText))
     notBefore = new Map([...notBefore].filter(([key]) => keys.has(key)))
-    const due = open.filter((found) => (notBefore.get(breakText(found)) ?? 0) <= now())
+    const final = deps.finalized() ?? -1
+    const due = open.filter(
+      (found) => found.slot <= final && (notBefore.get(breakText(found)) ?? 0) <= now(),
+    )
     if (due.length === 0 || !budget.isLeft) return
     const addresses = await readTrackedWallets(store)
     await mapConcurrently(firstOfWallets(due), REPAIRS_AT_ONCE, async (found) => {
