@@ -11,7 +11,6 @@ import { readEnvelope } from '../../pipeline/ingest/wire/update-envelope.ts'
 import { createMemoryLog } from '../../pipeline/log/memory.ts'
 import { createLogger } from '../../pipeline/runtime/logger.ts'
 import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
-import { aMarker } from '../../pipeline/testing/a-marker.ts'
 import { startIngest } from '../../pipeline/workers/ingest/ingest.ts'
 import { startSimulator } from '../simulator/simulator.ts'
 import { startMeter } from './kit/cpu.ts'
@@ -189,7 +188,17 @@ async function ingest(source: Source): Promise<Turn> {
     },
     wallets: createWallets(source.wallets),
     log,
-    resumePoint: async () => ({ ...LIVE_START, checkpoint: aMarker(source.first) }),
+    resumePoint: async () => ({
+      ...LIVE_START,
+      checkpoint: {
+        slot: source.first,
+        parent: source.first - 1,
+        blockTime: 1_790_000_000,
+        solPrice: null,
+        blockId: null,
+        finalized: null,
+      },
+    }),
     logger,
     registry,
     limits: { recheckSlots: 0 },
