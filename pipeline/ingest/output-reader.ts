@@ -23,7 +23,8 @@ export function bytesOfOutput(output: RawOutput): number {
 
 /**
  * Returns a function that decodes an output's transactions and adds the SOL price of its slot to
- * `prices` (rule J7): from the pool account, or the one remembered of the block. The function returns null for a late transaction that is malformed.
+ * `prices` (rule J7): from the pool account, or the one remembered of the block. The function
+ * returns null for a late transaction that is malformed.
  */
 export function createOutputReader(
   prices: SolPrices,

@@ -20,8 +20,8 @@ export async function readCheckpoint(
 }
 
 /**
- * Returns where ingest continues. Reads each partition back to the checkpoint, for what was appended
- * of slots after it, and the first one to the newest final slot.
+ * Returns where ingest continues. Reads each partition back to the checkpoint, for what was
+ * appended of slots after it, and the first one to the newest final slot.
  */
 export async function findResumePoint(
   kafka: KafkaClient,

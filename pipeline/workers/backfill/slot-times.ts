@@ -9,8 +9,8 @@ import type { CoverageStart } from '../../store/tables/wallet-coverage.ts'
  */
 export interface SlotTimes {
   /**
-   * Returns the newest finalized slot, once that is at least `least`, or the newest confirmed one at
-   * the time of the call; rejects with `unavailable` after 30 s.
+   * Returns the newest finalized slot, once that is at least `least`, or the newest confirmed one
+   * at the time of the call; rejects with `unavailable` after 30 s.
    */
   newestSlot(least: number | 'confirmed'): Promise<number>
   /**

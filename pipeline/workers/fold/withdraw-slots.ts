@@ -14,13 +14,13 @@ import type { WalletBooks } from './wallet-books.ts'
 /**
  * Voids what is stored of withdrawn slots for the wallets of one partition, and refolds them (rule
  * K9): events, links, bytes, late places. Prices that came from the slots are void too, and swaps
- * valued at one lose it until another one is filled in. `withdrawals` are of one partition and follow
- * each other there. Returns the wallets that had rows of the slots, and whether swaps lost their
- * price.
+ * valued at one lose it until another one is filled in. `withdrawals` are of one partition and
+ * follow each other there. Returns the wallets that had rows of the slots, and whether swaps lost
+ * their price.
  *
- * Idempotent. The order of writes is: the withdrawals themselves, so that later records of the slots
- * replace their tombstones; late places and prices; refold marks; tombstones; books. After a crash
- * the log brings the withdrawals again, and marked wallets are refolded in any case.
+ * Idempotent. The order of writes is: the withdrawals themselves, so that later records of the
+ * slots replace their tombstones; late places and prices; refold marks; tombstones; books. After a
+ * crash the log brings the withdrawals again, and marked wallets are refolded in any case.
  */
 export async function withdrawSlots(
   store: Store,
