@@ -1,4 +1,5 @@
-import { hkdfSync } from 'node:crypto'
+import { createHmac, hkdfSync } from 'node:crypto'
+import type { BlockId } from '../pipeline/domain/block-id.ts'
 import { compareEventKeys, type EventKey } from '../pipeline/domain/event-key.ts'
 import type { LateMark } from '../pipeline/log/late-order.ts'
 import { AesSiv } from './aes-siv.ts'
@@ -33,6 +34,11 @@ export interface CursorCodec {
   decode(scope: CursorScope, text: string): EventKey | null
   /** Decodes a position of scope `trades` together with its `late`. */
   decodePosition(text: string): FeedPosition | null
+  /**
+   * Returns the `trade_id` of a trade: the same text in every process, and another one for each
+   * event key and block. `blockId` is null for a block whose hash is not known.
+   */
+  tradeId(key: EventKey, blockId: BlockId | null): string
 }
 
 /**
@@ -48,6 +54,7 @@ export function createCursorCodec(secretKey: Uint8Array): CursorCodec {
   const key = new Uint8Array(hkdfSync('sha256', secretKey, '', 'cursor', 64))
   const trades = new AesSiv(key, Buffer.from('trades'))
   const views = new AesSiv(key, Buffer.from('views'))
+  const tradeKey = new Uint8Array(hkdfSync('sha256', secretKey, '', 'trade id', 32))
   const cipher = (scope: CursorScope) => {
     if (scope === 'trades') return trades
     return scope === 'views' ? views : new AesSiv(key, Buffer.from(scope))
@@ -67,6 +74,14 @@ export function createCursorCodec(secretKey: Uint8Array): CursorCodec {
       cipher(scope).seal(writePosition(position, late)).toString('base64url'),
     decode: (scope, text) => decodeIn(scope, text)?.key ?? null,
     decodePosition: (text) => decodeIn('trades', text),
+    tradeId: (position, blockId) => {
+      const plain = Buffer.alloc(LENGTH + 8)
+      writeKey(plain, position)
+      plain.writeUInt8(blockId === null ? 0 : 1, 0)
+      plain.writeBigUInt64BE(blockId ?? 0n, LENGTH)
+      const hash = createHmac('sha256', tradeKey).update(plain).digest()
+      return hash.toString('base64url', 0, TRADE_ID_BYTES)
+    },
   }
 }
 
@@ -118,18 +133,24 @@ const LATE_LENGTH = 12
 const ENTRY_LENGTH = 7
 const TAG = 16
 const U32 = 0xffff_ffff
+/** Bytes of the hash in a `trade_id`. */
+const TRADE_ID_BYTES = 16
 /** Length of a cursor with offsets of all 256 partitions. */
 const MAX_TEXT = Math.ceil(((LENGTH + LATE_LENGTH + 256 * ENTRY_LENGTH + TAG) * 4) / 3)
 
-function writePosition(key: EventKey, late: LatePosition | null): Buffer {
-  const length = late === null ? LENGTH : LENGTH + LATE_LENGTH + ENTRY_LENGTH * late.offsets.length
-  const plain = Buffer.alloc(length)
-  plain.writeUInt8(late === null ? 1 : 2, 0)
+function writeKey(plain: Buffer, key: EventKey): void {
   plain.writeUInt32BE(Math.floor(key.slot / 2 ** 32), 1)
   plain.writeUInt32BE(key.slot >>> 0, 5)
   plain.writeUInt32BE(key.txIndex, 9)
   plain.writeUInt32BE(key.wallet, 13)
   plain.writeUInt32BE(key.eventIndex, 17)
+}
+
+function writePosition(key: EventKey, late: LatePosition | null): Buffer {
+  const length = late === null ? LENGTH : LENGTH + LATE_LENGTH + ENTRY_LENGTH * late.offsets.length
+  const plain = Buffer.alloc(length)
+  plain.writeUInt8(late === null ? 1 : 2, 0)
+  writeKey(plain, key)
   if (late === null) return plain
   plain.writeUIntBE(late.epoch, LENGTH, 6)
   plain.writeUIntBE(late.passedSlot, LENGTH + 6, 6)

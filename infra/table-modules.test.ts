@@ -13,15 +13,18 @@ const STORE = 'pipeline/store/tables/'
  */
 const MODULES: Readonly<Record<string, readonly string[]>> = {
   // Tables of decoded events.
-  swaps: ['swaps', 'unpriced-swaps', 'token-events', 'decoded-rows'].map(inStore),
+  swaps: ['swaps', 'unpriced-swaps', 'token-events', 'decoded-rows', 'withdrawn-swaps'].map(
+    inStore,
+  ),
   transfers: [inStore('token-events')],
   undecoded: [inStore('decoded-rows')],
   token_links: ['links', 'decoded-rows'].map(inStore),
   transactions: [inStore('transactions')],
-  late_swaps: [inStore('late-swaps')],
+  late_swaps: ['late-swaps', 'withdrawn-swaps'].map(inStore),
   slot_gaps: [inStore('slot-gaps')],
   sealed_slots: [inStore('sealed-slots')],
   withdrawn_slots: [inStore('withdrawn-slots')],
+  withdrawn_swaps: [inStore('withdrawn-swaps')],
   // Only `EVENT_TABLES` and `EVENT_COLUMNS` name the table `sol_transfers`.
   sol_transfers: [inStore('wallet-events')],
   sol_balances: ['wallet-events', 'links'].map(inStore),

@@ -19,12 +19,11 @@ CREATE TABLE IF NOT EXISTS token_links
     amount_before UInt64 COMMENT 'Raw units before the transaction' CODEC(ZSTD),
     amount_after UInt64 COMMENT 'Raw units after the transaction' CODEC(ZSTD),
     decoder_version UInt16 DEFAULT 0 COMMENT 'Version of the decoder that made this row; 0: not known' CODEC(ZSTD),
-    version UInt64 DEFAULT 0 COMMENT 'Rises when the same link is decoded again, and when its slot is withdrawn' CODEC(ZSTD),
-    is_deleted UInt8 DEFAULT 0 COMMENT '1: the slot was withdrawn' CODEC(ZSTD),
+    version UInt64 DEFAULT 0 COMMENT 'Rises when the same link is decoded again' CODEC(ZSTD),
     inserted_at DateTime64(3, 'UTC') DEFAULT now64(3) COMMENT 'When this row was written' CODEC(Delta, ZSTD),
     time DateTime('UTC') ALIAS toDateTime(block_time, 'UTC') COMMENT 'block_time, for people'
 )
-ENGINE = ReplacingMergeTree(version, is_deleted)
+ENGINE = ReplacingMergeTree(version)
 ORDER BY (wallet, account, slot, tx_index)
 SETTINGS non_replicated_deduplication_window = 1000
 COMMENT 'What token accounts of tracked wallets held before and after each transaction';

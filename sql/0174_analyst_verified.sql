@@ -1,8 +1,5 @@
--- Replaces the analyst's view of coverage (0142_analyst_served_books.sql): it also says through
---   when a wallet is verified, and how many breaks its chains of links have (rule K8).
--- `verified_through` is the newest link of the wallet's SOL, or the last comparison with the chain
---   if that is later; with breaks, where the first of them begins. With PRIVACY_SALT both times are
---   full hours: `complete_since` is rounded up, `verified_through` down.
+-- Replaces the analyst's view of coverage (0155_analyst_verified.sql): the newest link of a wallet
+--   is none of a withdrawn slot (rule K9). Else it is as before.
 CREATE OR REPLACE VIEW {analyst}.coverage
 (
     wallet String COMMENT 'Alias of the wallet, for example W12',

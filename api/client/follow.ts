@@ -6,14 +6,27 @@ import type { Channel, ServerMessage, ViewChannel } from '../stream/messages.ts'
 import { FeedConnection, type FeedEndpoint } from './feed-connection.ts'
 import { FeedEnded, finalEnd } from './feed-ended.ts'
 
-/** An item of `follow`: a trade, or a gap. Trades before a gap are not available on the feed. */
+/**
+ * An item of `follow`: a trade; the withdrawal of one, because its block never became final; or a
+ * gap, before which trades are not available on the feed. A withdrawal may come again, and may name
+ * a trade that was not yielded.
+ */
 export type Followed =
   | {
       readonly kind: 'trade'
       /** Position after the trade. Give that of the last trade handled as `after` to resume. */
       readonly id: string
+      /** Opaque name of the trade, the same whenever it is sent; a withdrawal says it too. */
+      readonly tradeId: string
       /** Whether the trade belongs before trades already yielded. */
       readonly late: boolean
+      readonly trade: TradeItem
+    }
+  | {
+      readonly kind: 'retracted'
+      readonly id: string
+      readonly tradeId: string
+      /** The trade as it was sent. */
       readonly trade: TradeItem
     }
   | { readonly kind: 'gap'; readonly oldest: string }
@@ -88,11 +101,14 @@ export function followViews(
 }
 
 function followedOf(message: ServerMessage): Followed | null {
-  if (!('channel' in message))
-    return message.type === 'gap' ? { kind: 'gap', oldest: message.oldest } : null
-  if (message.channel !== 'trades') return null
-  const { id, late = false, data } = message
-  return { kind: 'trade', id, late, trade: data }
+  if ('channel' in message) {
+    if (message.channel !== 'trades') return null
+    const { id, trade_id: tradeId, late = false, data } = message
+    return { kind: 'trade', id, tradeId, late, trade: data }
+  }
+  if (message.type === 'gap') return { kind: 'gap', oldest: message.oldest }
+  if (message.type !== 'retracted') return null
+  return { kind: 'retracted', id: message.id, tradeId: message.trade_id, trade: message.data }
 }
 
 function viewedOf(message: ServerMessage): Viewed | null {
@@ -150,7 +166,7 @@ async function* follow<Item>(
 
 /** The position to resume from after a message. */
 function positionAfter(message: ServerMessage, after: string | undefined): string | undefined {
-  if ('channel' in message) return message.id
+  if ('channel' in message || message.type === 'retracted') return message.id
   if (message.type === 'subscribed') return after ?? message.cursor
   if (message.type === 'gap') return message.oldest
   return message.type === 'snapshot_complete' ? message.cursor : after

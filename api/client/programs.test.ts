@@ -72,9 +72,10 @@ const hasPython = spawnSync('python3', ['--version']).status === 0
     writeFileSync(join(folder, 'websockets.py'), PLAYER)
     writeFileSync(join(folder, 'example.py'), program('python'))
     const gap = { type: 'gap', oldest: 'c1' } as const
-    t.deepEqual(await played(t, [gap, TRADE, { type: 'balance_exhausted' }]), {
+    const retracted = { ...TRADE, channel: undefined, type: 'retracted' }
+    t.deepEqual(await played(t, [gap, TRADE, retracted, { type: 'balance_exhausted' }]), {
       code: 1,
-      stdout: "{'alias': 'W1'}\n",
+      stdout: "t1 {'alias': 'W1'}\nt1 withdrawn\n",
       stderr: `gap: trades before this position are only in GET /trades: c1
 balance_exhausted: no credits are left: top up, then resume from the last id\n`,
     })
@@ -105,7 +106,7 @@ function played(t: ExecutionContext, messages: readonly unknown[]) {
   return outcome('python3', ['example.py'], { KEY: 'tw_x', PLAYED: JSON.stringify(messages) })
 }
 
-const TRADE = { channel: 'trades', id: 'c2', data: { alias: 'W1' } }
+const TRADE = { channel: 'trades', id: 'c2', trade_id: 't1', data: { alias: 'W1' } }
 
 /** Replaces the package `websockets`: one connection, which plays the messages in `PLAYED`. */
 const PLAYER = `

@@ -19,6 +19,8 @@ export class Credits {
   readonly #loading = new Map<Account, Promise<void>>()
   /** Pending refunds: request id to its account and the time until which retrying helps. */
   readonly #owed = new Map<string, { account: Account; until: number }>()
+  /** Withdrawn trades whose credit is not given back yet, by account. */
+  readonly #retracted = new Map<Account, Set<string>>()
   #timer: NodeJS.Timeout | undefined
   #working: Promise<void> = Promise.resolve()
   #seconds = 0
@@ -78,6 +80,16 @@ export class Credits {
     throw new ServiceError('unavailable', 'too much usage waits for the ledger')
   }
 
+  /**
+   * Gives an account the credit of withdrawn trades back, once a trade (rule K9), as soon as the
+   * ledger answers. A process that ends before that gives nothing back.
+   */
+  giveBackLater(account: Account, tradeIds: readonly string[]): void {
+    const ids = this.#retracted.get(account) ?? new Set()
+    this.#retracted.set(account, ids)
+    for (const id of tradeIds) if (ids.size < MAX_RETRACTED) ids.add(id)
+  }
+
   /** Resolves when the meter answers (rule J4). */
   ping(): Promise<void> {
     return this.#meter.ping()
@@ -100,6 +112,7 @@ export class Credits {
   async #everySecond(leave = LEFT_FOR_LATER): Promise<void> {
     try {
       await this.#payBack()
+      await this.#payRetracted()
       await this.#meter.releaseExpiredBlocks()
       while ((await this.#ledger.rollUp()) > leave);
       if (this.#seconds++ % RELOAD_SECONDS === 0) await this.#ledger.reloadGranted()
@@ -116,6 +129,21 @@ export class Credits {
     for (const [requestId, { account, until }] of this.#owed) {
       if (until > Date.now()) await this.#meter.refund(account, requestId)
       this.#owed.delete(requestId)
+    }
+  }
+
+  async #payRetracted(): Promise<void> {
+    for (const [account, ids] of this.#retracted) {
+      const given = [...ids] // more may come meanwhile
+      const entries = given.map((id) => ({
+        key: `retract:${account}:${id}`,
+        credits: 1,
+        cause: 'adjustment' as const,
+        reason: 'a trade was withdrawn',
+      }))
+      await this.#ledger.addAll(account, entries)
+      for (const id of given) ids.delete(id)
+      if (ids.size === 0) this.#retracted.delete(account)
     }
   }
 
@@ -140,6 +168,8 @@ export class Credits {
 }
 
 const MAX_OWED = 100_000
+/** Withdrawn trades of an account that wait to be given back. */
+const MAX_RETRACTED = 10_000
 /** Time for which the meter can still refund a request. */
 const OWED_MS = 55_000
 const RELOAD_SECONDS = 30

@@ -74,6 +74,43 @@ contract('an entry with the key of another one is the same entry', async (t, { l
 })
 
 contract(
+  'the credit of a withdrawn trade is given back once, also while the ledger was down (rule K9)',
+  async (t, { store, meter, ledger }) => {
+    const account = randomUUID()
+    await ledger.add(grant(account, 100))
+    let isDown = true
+    const insert: Store['insert'] = async (...args) => {
+      if (isDown) await fail()
+      await store.insert(...args)
+    }
+    const credits = (): Credits =>
+      new Credits({ meter, ledger: new Ledger({ store: { ...store, insert }, meter }), logger })
+    const [one, other] = [credits(), credits()]
+    one.giveBackLater(account, ['a', 'b', 'a'])
+    other.giveBackLater(account, ['b', 'c'])
+    await one.stop()
+    t.is(await one.left(account), 100)
+    isDown = false
+    await one.stop()
+    await other.stop()
+    await one.stop()
+    t.is(await one.left(account), 103)
+    const rows = await store.query(
+      "SELECT idempotency_key AS key, credits, cause FROM ledger_entries FINAL WHERE wallet = {account:String} AND cause != 'grant' ORDER BY key",
+      { account },
+    )
+    t.deepEqual(
+      rows,
+      ['a', 'b', 'c'].map((id) => ({
+        key: `retract:${account}:${id}`,
+        credits: '1',
+        cause: 'adjustment',
+      })),
+    )
+  },
+)
+
+contract(
   'usage is in the ledger after a roll-up, and a new meter loads the rest',
   async (t, parts) => {
     const { store, ledger, credits, newMeter } = parts

@@ -11,6 +11,7 @@ export const MARKET_STYLE = `
 button.sort { min-height: 1.75rem; margin: 0 -0.4rem; gap: 0.2rem; padding: 0.1rem 0.4rem; border: 0; background: none; font-weight: 600; text-align: inherit; }
 th[aria-sort='ascending'] button.sort, th[aria-sort='descending'] button.sort { color: var(--accent); }
 .data-table .is-late { background: var(--notice-card); }
+.data-table .is-withdrawn { text-decoration: line-through; }
 .data-table .more > td { white-space: normal; }
 .badge { margin-inline-start: 0.4rem; padding: 0 0.4rem; border: 1px solid var(--notice); border-radius: 1rem; background: var(--notice-card); color: var(--notice); font-size: 0.8rem; }
 .data-table td > small, .data-table .in-short > :last-child { display: block; }

@@ -105,6 +105,7 @@ const SECURITY_SCHEMES = {
 }
 
 const CURSOR = 'mUkuqtcKjnOS0xqIt6vO8yZ1bqS3kWgLx0m4dHc2pQe7rTfVaA'
+const TRADE_ID = 'bIONYfO8a2_o82o-np3UVw'
 
 const { mint, symbol, name } = EXAMPLE_WATCHLIST_ITEM
 const LEFT = { mint, symbol, name }
@@ -117,7 +118,8 @@ const EXAMPLES: Readonly<Record<string, readonly object[]>> = {
   ],
   Unsubscribe: [{ action: 'unsubscribe', channels: ['trades'] }],
   Ping: [{ action: 'ping' }],
-  TradeMessage: [{ channel: 'trades', id: CURSOR, data: EXAMPLE_TRADE }],
+  TradeMessage: [{ channel: 'trades', id: CURSOR, trade_id: TRADE_ID, data: EXAMPLE_TRADE }],
+  Retracted: [{ type: 'retracted', id: CURSOR, trade_id: TRADE_ID, data: EXAMPLE_TRADE }],
   WatchlistMessage: [
     { channel: 'watchlist', id: CURSOR, snapshot: true, data: EXAMPLE_WATCHLIST_ITEM },
     { channel: 'watchlist', id: CURSOR, event: 'changed', data: EXAMPLE_WATCHLIST_ITEM },

@@ -1,7 +1,14 @@
+import type { BlockId } from '../../pipeline/domain/block-id.ts'
 import { compareEventKeys, type EventKey, eventKeyText } from '../../pipeline/domain/event-key.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import { keyOf, newestVersions } from '../../pipeline/store/tables/event-rows.ts'
-import { type LateRow, readLate, readNewestLate } from '../../pipeline/store/tables/late-swaps.ts'
+import {
+  type LatePlace,
+  type LateRow,
+  readLate,
+  readPlaces,
+} from '../../pipeline/store/tables/late-swaps.ts'
+import { readBlockIds } from '../../pipeline/store/tables/sealed-slots.ts'
 import { readGaps } from '../../pipeline/store/tables/slot-gaps.ts'
 import {
   type LateSwapRow,
@@ -10,6 +17,11 @@ import {
   type StoredSwap,
   swapOfRow,
 } from '../../pipeline/store/tables/swaps.ts'
+import {
+  readNewestPlace,
+  readWithdrawnSwaps,
+  type WithdrawnSwap,
+} from '../../pipeline/store/tables/withdrawn-swaps.ts'
 import { endOfSlot, type LatePosition } from '../cursor.ts'
 import type { Filter } from './filter.ts'
 
@@ -30,7 +42,8 @@ export async function readStoredSwaps(
     readonly limit: number
   },
 ): Promise<{
-  readonly swaps: StoredSwap[]
+  /** With the block of each; null if its hash is not known. */
+  readonly swaps: (StoredSwap & { readonly blockId: BlockId | null })[]
   readonly gaps: { readonly fromSlot: number; readonly toSlot: number }[]
   readonly end: EventKey
 }> {
@@ -48,7 +61,7 @@ export async function readStoredSwaps(
     if (isFull && last === undefined) continue
     const end = isFull && last !== undefined ? keyOf(last) : endOfSlot(toSlot)
     const gaps = allGaps.filter((gap) => compareEventKeys(endOfSlot(gap.toSlot), end) <= 0)
-    return { swaps: served(complete), gaps, end }
+    return { swaps: await withBlocks(store, complete.filter(isServed)), gaps, end }
   }
 }
 
@@ -57,7 +70,7 @@ export async function readSwapsOf(
   store: Store,
   keys: readonly EventKey[],
 ): Promise<Map<string, StoredSwap>> {
-  const swaps = served(await readSwapRows(store, keys))
+  const swaps = (await readSwapRows(store, keys)).filter(isServed).map(swapOfRow)
   return new Map(swaps.map((swap) => [eventKeyText(swap), swap]))
 }
 
@@ -65,8 +78,8 @@ export async function readSwapsOf(
 export interface LateKeys {
   /** Late swaps after the position, as `eventKeyText`. */
   readonly unsettled: ReadonlySet<string>
-  /** The newest late swap before the position. */
-  readonly newest: LateRow['mark'] | null
+  /** Place of the newest late swap or withdrawal before the position. */
+  readonly newest: LatePlace | null
 }
 
 /**
@@ -76,19 +89,67 @@ export interface LateKeys {
 export async function readLateKeys(store: Store, late: LatePosition): Promise<LateKeys> {
   const [unsettled, newest] = await Promise.all([
     readLate(store, late, null, MAX_UNSETTLED),
-    readNewestLate(store, late),
+    readNewestPlace(store, late),
   ])
   return {
     unsettled: new Set(unsettled.map(({ key }) => eventKeyText(key))),
-    newest: newest?.mark ?? null,
+    newest,
   }
 }
 
 /** Bound of late swaps beyond the storage marker: a few, unless storage is far behind. */
 const MAX_UNSETTLED = 100_000
 
-function served(newest: readonly LateSwapRow[]): StoredSwap[] {
-  return newest
-    .filter(({ is_deleted, late }) => is_deleted === 0 && late !== 'backfill')
-    .map(swapOfRow)
+function isServed({ is_deleted, late }: LateSwapRow): boolean {
+  return is_deleted === 0 && late !== 'backfill'
+}
+
+/** Late swaps read together. */
+const LATE_PER_PAGE = 256
+
+/**
+ * Reads the first late swaps and withdrawals after `from` and before the slot of `to`, in the order
+ * of their places. A withdrawal is read as a whole. `isLast`: there are no more.
+ */
+export async function readLateRows(
+  store: Store,
+  from: LatePosition,
+  to: LatePosition,
+): Promise<{ readonly rows: readonly (LateRow | WithdrawnSwap)[]; readonly isLast: boolean }> {
+  const [late, withdrawn] = await Promise.all([
+    readLate(store, from, to, LATE_PER_PAGE),
+    readWithdrawnSwaps(store, from, to),
+  ])
+  const isFull = late.length === LATE_PER_PAGE
+  // Beyond the end of an incomplete list, the other one may have entries that belong behind it.
+  const ends = [isFull ? late.at(-1) : [], withdrawn.isLast ? [] : withdrawn.swaps.at(-1)].flat()
+  const rows = [...late, ...withdrawn.swaps]
+    .filter((row) => ends.every((end) => !end || compareMarks(row.mark, end.mark) <= 0))
+    .sort((a, b) => compareMarks(a.mark, b.mark))
+  return { rows, isLast: !isFull && withdrawn.isLast }
+}
+
+/** Compares two places of the order of late entries. */
+export function compareMarks(a: LatePlace, b: LatePlace): number {
+  return (
+    a.epoch - b.epoch ||
+    a.passedSlot - b.passedSlot ||
+    a.partition - b.partition ||
+    a.offset - b.offset
+  )
+}
+
+async function withBlocks(store: Store, rows: readonly LateSwapRow[]) {
+  const late = rows.filter(({ late }) => late === 'stream').map(keyOf)
+  const slots = rows.filter(({ late }) => late === 'no').map(({ slot }) => Number(slot))
+  const [sealed, places] = await Promise.all([
+    readBlockIds(store, [...new Set(slots)]),
+    late.length === 0 ? [] : readPlaces(store, late),
+  ])
+  const lateBlocks = new Map(places.map(({ key, blockId }) => [eventKeyText(key), blockId]))
+  return rows.map((row) => {
+    const swap = swapOfRow(row)
+    const block = row.late === 'no' ? sealed.get(swap.slot) : lateBlocks.get(eventKeyText(swap))
+    return { ...swap, blockId: block ?? null }
+  })
 }

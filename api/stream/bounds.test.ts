@@ -178,6 +178,7 @@ const COMMON = {
   transport: TRANSPORT,
   limit: { perMinute: 0, now: () => 0 },
   onSent() {},
+  onRetracted() {},
   onEnd() {},
 }
 

@@ -8,16 +8,16 @@ import {
   lateBefore,
 } from '../cursor.ts'
 import { type Filter, matches } from '../rows/filter.ts'
+import { type CatchUpStep, retractionStep, wasSent } from './catch-up-step.ts'
 import { frameText } from './frame.ts'
-import type { CatchUpStep } from './history-page.ts'
 import { tradeText } from './protocol.ts'
 import type { Relay } from './relay.ts'
 
 /**
  * Yields the steps from a position to the relay's current position, out of the relay's window,
  * which must cover the position. First come the late trades that belong before the position and
- * came after it, marked `late`. Then come the entries after it in event-key order, late trades in
- * their place (rule F4).
+ * came after it, marked `late`, and retractions of trades before it. Then come the entries after it
+ * in event-key order, late trades in their place (rule F4).
  *
  * Consume it synchronously: the next batch of the log changes the window. A consumer may stop at
  * any step. The position of that step then says exactly what was sent: every trade at or before its
@@ -30,13 +30,21 @@ export function* catchUpSteps(
 ): Generator<CatchUpStep> {
   const { window, position: now } = relay
   const { key } = from
-  let late = from.late ?? now.late
-  for (const trade of window.lateAfter(late)) {
-    if (trade.mark === null) continue
-    late = lateAfter(late, trade.mark)
-    if (compareEventKeys(trade.key, key) > 0) continue // sent below, in its place
-    const isWanted = matches(filter, trade.key.wallet, trade.mint)
-    const frame = isWanted ? frameText(tradeText(relay.encode(key, late), trade.data, true)) : null
+  const start = from.late ?? now.late
+  let late = start
+  for (const entry of window.lateAfter(late)) {
+    const isWanted = matches(filter, entry.key.wallet, entry.mint)
+    if (entry.kind === 'retraction') {
+      if (entry.isLast) late = lateAfter(late, entry.mark)
+      const isSent = isWanted && wasSent(entry, { key, late: start })
+      yield isSent
+        ? retractionStep(relay.encode(key, late), entry, { key, late })
+        : { frame: null, isCharged: false, after: { key, late } }
+      continue
+    }
+    late = lateAfter(late, entry.mark)
+    if (compareEventKeys(entry.key, key) > 0) continue // sent below, in its place
+    const frame = isWanted ? frameText(tradeText(relay.encode(key, late), entry, true)) : null
     yield { frame, isCharged: isWanted, after: { key, late } }
   }
   late = union(late, now.late)
@@ -52,7 +60,7 @@ export function* catchUpSteps(
       // The frame sent live has the right id, unless a late trade came after it.
       const live = lateBefore(relay.epoch, entry.key.slot)
       const isSame = entry.mark === null && (newest === null || hasCome(newest, live))
-      const text = isSame ? null : tradeText(relay.encode(entry.key, late), entry.data, false)
+      const text = isSame ? null : tradeText(relay.encode(entry.key, late), entry, false)
       yield { frame: text === null ? entry.live : frameText(text), isCharged: true, after }
     }
   }

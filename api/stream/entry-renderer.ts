@@ -1,7 +1,9 @@
+import type { BlockId } from '../../pipeline/domain/block-id.ts'
 import type { Swap } from '../../pipeline/domain/event.ts'
 import type { EventKey } from '../../pipeline/domain/event-key.ts'
 import type { SlotMarker } from '../../pipeline/domain/slot.ts'
 import type { LateMark } from '../../pipeline/log/late-order.ts'
+import type { WithdrawnSwap } from '../../pipeline/store/tables/withdrawn-swaps.ts'
 import {
   type CursorCodec,
   endOfSlot,
@@ -10,10 +12,11 @@ import {
   lateAfter,
   lateBefore,
 } from '../cursor.ts'
+import type { PublishedSwap } from '../items/trade.ts'
 import { frameText } from './frame.ts'
-import { gapText, tradeText } from './protocol.ts'
+import { gapText, retractedText, tradeText } from './protocol.ts'
 import type { MergerOutput } from './slot-merger.ts'
-import type { FeedEntry, FeedGap, FeedTrade } from './trade-window.ts'
+import type { FeedEntry, FeedGap, FeedRetraction, FeedTrade } from './trade-window.ts'
 
 /** A position of the feed whose late position is known. */
 export type RelayPosition = FeedPosition & { readonly late: LatePosition }
@@ -24,8 +27,13 @@ export interface EntryRendererDeps {
   /** Epoch of the log that the relay follows. */
   readonly epoch: number
   /** Renders a trade as JSON, as `GET /trades` serves it. */
-  readonly render: (swap: Swap) => string
+  readonly render: (swap: PublishedSwap & EventKey) => string
 }
+
+/** A trade that was withdrawn; `mark`: its place among late ones. */
+type WithdrawnTrade = Pick<FeedTrade, 'key' | 'mint' | 'tradeId' | 'data' | 'mark'>
+
+type LateOutput = Extract<MergerOutput, { kind: 'late' }>
 
 /**
  * Renders what the slot merger gives to entries of the feed, and keeps the position after them. The
@@ -67,16 +75,51 @@ export class EntryRenderer {
   }
 
   /** Renders one output in the order in which it is sent. `at` is the relay's time in ms. */
-  render(output: MergerOutput, at: number): FeedEntry[] {
-    if (output.kind === 'late') return [this.#renderLate(output.swap, output.mark, at)]
+  render(output: Exclude<MergerOutput, { kind: 'withdrawn' }>, at: number): FeedEntry[] {
+    if (output.kind === 'late') return [this.#renderLate(output, at)]
     if (output.kind === 'gap') return [this.#renderGap(output.toSlot, at)]
     return this.#renderSlot(output.marker, output.swaps, at)
   }
 
-  #renderLate(swap: Swap, mark: LateMark, at: number): FeedTrade {
+  /** Renders the retractions of trades that were withdrawn together; `mark`: where on the log. */
+  renderRetractions(
+    trades: readonly WithdrawnTrade[],
+    mark: LateMark,
+    at: number,
+  ): FeedRetraction[] {
+    return trades.map((trade, index) => {
+      const before = this.#position
+      const isLast = index === trades.length - 1
+      if (isLast) this.moveTo({ key: before.key, late: lateAfter(before.late, mark) })
+      const { key, mint, tradeId, data, mark: lateMark } = trade
+      const live = frameText(retractedText(this.cursor, trade))
+      return {
+        kind: 'retraction',
+        key,
+        mint,
+        tradeId,
+        data,
+        mark,
+        lateMark,
+        isLast,
+        live,
+        before,
+        at,
+      }
+    })
+  }
+
+  /** Renders a trade that was withdrawn and is no longer in memory. */
+  renderWithdrawn({ swap, blockId, lateMark }: WithdrawnSwap): WithdrawnTrade {
+    const key = keyOf(swap)
+    const tradeId = this.#deps.cursors.tradeId(key, blockId)
+    return { key, mint: swap.baseMint, tradeId, data: this.#deps.render(swap), mark: lateMark }
+  }
+
+  #renderLate({ swap, blockId, mark }: LateOutput, at: number): FeedTrade {
     const before = this.#position
     this.moveTo({ key: before.key, late: lateAfter(before.late, mark) })
-    return this.#renderTrade(swap, { mark, id: this.cursor, before, at })
+    return this.#renderTrade(swap, { mark, blockId, id: this.cursor, before, at })
   }
 
   #renderGap(toSlot: number, at: number): FeedGap {
@@ -86,7 +129,7 @@ export class EntryRenderer {
     return { kind: 'gap', key, live: frameText(gapText(this.cursor)), before, at }
   }
 
-  #renderSlot({ slot }: SlotMarker, swaps: readonly Swap[], at: number): FeedTrade[] {
+  #renderSlot({ slot, blockId }: SlotMarker, swaps: readonly Swap[], at: number): FeedTrade[] {
     const late = lateBefore(this.#deps.epoch, slot)
     let previous = this.#position.key
     this.moveTo({ key: endOfSlot(slot), late })
@@ -94,20 +137,27 @@ export class EntryRenderer {
       const key = keyOf(swap)
       const before = { key: previous, late }
       previous = key
-      return this.#renderTrade(swap, { mark: null, id: this.encode(key, late), before, at })
+      const id = this.encode(key, late)
+      return this.#renderTrade(swap, { mark: null, blockId, id, before, at })
     })
   }
 
   #renderTrade(
     swap: Swap,
-    { mark, id, before, at }: Pick<FeedTrade, 'mark' | 'before' | 'at'> & { readonly id: string },
+    of: Pick<FeedTrade, 'mark' | 'before' | 'at'> & {
+      readonly id: string
+      readonly blockId: BlockId | null
+    },
   ): FeedTrade {
+    const { mark, id, blockId, before, at } = of
+    const key = keyOf(swap)
+    const tradeId = this.#deps.cursors.tradeId(key, blockId)
     const data = this.#deps.render(swap)
-    const live = frameText(tradeText(id, data, mark !== null))
-    return { kind: 'trade', key: keyOf(swap), mint: swap.baseMint, mark, live, data, before, at }
+    const live = frameText(tradeText(id, { tradeId, data }, mark !== null))
+    return { kind: 'trade', key, mint: swap.baseMint, mark, tradeId, live, data, before, at }
   }
 }
 
-function keyOf({ slot, txIndex, wallet, eventIndex }: Swap): EventKey {
+function keyOf({ slot, txIndex, wallet, eventIndex }: EventKey): EventKey {
   return { slot, txIndex, wallet, eventIndex }
 }

@@ -28,6 +28,7 @@ const message =
   (swap: Swap) => ({
     channel: 'trades',
     id: cursors.encode('trades', swap, lateBefore(0, swap.slot)),
+    trade_id: cursors.tradeId(swap, null),
     data: tradeItem(served(swap)),
   })
 const subscribed = ({ cursors }: Started, slot: number | null, filter: object = {}) => ({
@@ -99,6 +100,74 @@ test('a trade outside the filter is neither sent nor charged; a repeated subscri
   t.deepEqual(await client.fence(), [])
   await service.close()
   t.is(await service.meter.left('alice'), 97)
+})
+
+test('a withdrawn trade is retracted for each client whose filter it matches, free, and the credit goes back (rule K9)', async (t) => {
+  const givenBack: [string, string][] = []
+  const service = await startFeed({
+    connectionsPerKey: 2,
+    giveBackLater: (account, ids) => {
+      for (const id of ids) givenBack.push([account, id])
+    },
+  })
+  await fund(service.meter, 'alice', 100)
+  await fund(service.meter, 'bob', 100)
+  const all = await service.connect('alice')
+  await all.subscribe()
+  const filtered = await service.connect('bob')
+  await filtered.subscribe({ wallets: ['W2'] })
+  const [first, second] = [at(1, 0, 1), at(1, 1, 2)]
+  await service.log.appendSlot(slotOf(1, first, second))
+  await service.log.appendSlot(slotOf(2, at(2, 0, 3)))
+  const sent = (await all.take(3)) as { id: string }[]
+  t.deepEqual(await filtered.take(1), [message(service)(second)])
+
+  const withdrawal = { slot: 1, blockId: null, solPrice: null, isPartial: false }
+  await service.log.appendWithdrawal(withdrawal)
+  await service.log.appendLate([second], 'stream', 9n)
+  const idOf = (swap: Swap, blockId: bigint | null = null) => service.cursors.tradeId(swap, blockId)
+  const retracted = (swap: Swap) => ({
+    type: 'retracted',
+    trade_id: idOf(swap),
+    data: tradeItem(served(swap)),
+  })
+  const late = {
+    channel: 'trades',
+    trade_id: idOf(second, 9n),
+    late: true,
+    data: tradeItem(served(second)),
+  }
+  const withoutId = (messages: unknown[]) =>
+    (messages as { id: string }[]).map(({ id: _, ...rest }) => rest)
+  t.deepEqual(withoutId(await all.take(3)), [retracted(first), retracted(second), late])
+  t.deepEqual(withoutId(await filtered.take(2)), [retracted(second), late])
+  t.deepEqual(givenBack, [
+    ['alice', idOf(first)],
+    ['alice', idOf(second)],
+    ['bob', idOf(second)],
+  ])
+
+  // Away between the two trades, a client gets the retraction of the one that it was sent.
+  const back = await service.connect('alice')
+  await back.subscribe({ after: sent[0]?.id })
+  t.deepEqual(withoutId(await back.take(3)), [
+    retracted(first),
+    ...withoutId([message(service)(second)]).map((trade) => ({
+      ...trade,
+      trade_id: idOf(second, 9n),
+    })),
+    ...withoutId([message(service)(at(2, 0, 3))]),
+  ])
+  // From the beginning there is nothing to retract.
+  const { cursors } = service
+  await back.subscribe({ after: cursors.encode('trades', BEGINNING, lateBefore(0, 0)) })
+  t.deepEqual(
+    (await back.take(2)).map((one) => (one as { trade_id: string }).trade_id),
+    [idOf(second, 9n), idOf(at(2, 0, 3))],
+  )
+  t.deepEqual(await back.fence(), [])
+  await service.close()
+  t.is(await service.meter.left('bob'), 98)
 })
 
 test('a bad message gets an error with its code and the connection stays; three in a row close it (rule F2)', async (t) => {

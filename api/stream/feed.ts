@@ -41,7 +41,7 @@ import { createViewSource, type ViewSource } from './view-rows.ts'
 export interface FeedDeps {
   readonly log: EventLog
   readonly cursors: CursorCodec
-  readonly credits: BlockSource
+  readonly credits: FeedCredits
   /** Events of accounts from other processes; by default this is the only process. */
   readonly channel?: AccountChannel
   /** Reads the keys revoked since a time (unix milliseconds). */
@@ -63,6 +63,15 @@ export interface FeedDeps {
   readonly onStage?: OnStage | undefined
   /** Creates the source of `watchlist` and `signals`; by default it reads the store. */
   readonly views?: (store: Store) => ViewSource
+}
+
+/** Reserves credits for trades, and gives those of withdrawn trades back. */
+export interface FeedCredits extends BlockSource {
+  /**
+   * Gives an account the credit of each of these trades back, once a trade (rule K9). Retried until
+   * it is done.
+   */
+  giveBackLater(account: Account, tradeIds: readonly string[]): void
 }
 
 /** Timers, clocks and bounds of the feed; each has a default. */
@@ -318,6 +327,7 @@ export class Feed implements UpgradeHandler, FeedStatus {
         isTracked: (wallet) => wallet <= this.#storage.walletCount(),
         creditBlock: (hooks) => this.#createCreditBlock(account, name, left, hooks),
         onSent: (trades) => this.#metrics.messages.inc(trades),
+        onRetracted: (tradeIds) => this.#deps.credits.giveBackLater(account, tradeIds),
         onEnd: (reason) => {
           openSocket.setEndReason(reason)
           this.#traders.deactivate(account, connection)

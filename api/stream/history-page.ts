@@ -1,6 +1,6 @@
+import type { BlockId } from '../../pipeline/domain/block-id.ts'
 import { compareEventKeys, type EventKey, eventKeyText } from '../../pipeline/domain/event-key.ts'
 import type { Store } from '../../pipeline/store/store.ts'
-import { readLate } from '../../pipeline/store/tables/late-swaps.ts'
 import type { StoredSwap } from '../../pipeline/store/tables/swaps.ts'
 import {
   type CursorCodec,
@@ -11,21 +11,19 @@ import {
   lateAfter,
   lateBefore,
 } from '../cursor.ts'
-import { readLateKeys, readStoredSwaps, readSwapsOf } from '../rows/feed-rows.ts'
+import {
+  compareMarks,
+  readLateKeys,
+  readLateRows,
+  readStoredSwaps,
+  readSwapsOf,
+} from '../rows/feed-rows.ts'
 import { type Filter, matches } from '../rows/filter.ts'
 import type { StoredSlot } from '../storage-position.ts'
+import { type CatchUpStep, retractionStep, wasSent } from './catch-up-step.ts'
 import { frameText } from './frame.ts'
-import { gapText, tradeText } from './protocol.ts'
+import { gapText, type TradeContent, tradeText } from './protocol.ts'
 import { createRetention, type Retention } from './retention.ts'
-
-/** One step of a client that catches up: a message, and the client's position after it. */
-export interface CatchUpStep {
-  /** The message as a WebSocket frame; null when only the position moves. */
-  readonly frame: Buffer | null
-  /** Whether the message costs one credit. */
-  readonly isCharged: boolean
-  readonly after: FeedPosition
-}
 
 /** A page of stored trades, in the order in which they are sent. */
 export interface HistoryPage {
@@ -55,7 +53,8 @@ export interface HistoryPageReaderDeps {
 /**
  * Reads pages of trades as of the newest completely stored slot: late trades marked by earlier
  * slots are completely stored, too. A page has two parts. The first is the late trades that belong
- * before the client's position and came after it left, marked `late`, in the order of the log. The
+ * before the client's position and came after it left, marked `late`, in the order of the log, with
+ * retractions of trades that it had. The
  * second is the trades after the position in event-key order, late ones in their place. Late trades
  * marked by the newest stored slot itself are left for a later page. Fetched history (`backfill`)
  * is never part of a page.
@@ -105,28 +104,48 @@ export class HistoryPageReader {
     return { frame, isCharged: false, after }
   }
 
-  /** Late trades before `key` that came after `late`, up to the late position `target`. */
+  /**
+   * Late trades before `key` that came after `late`, up to the late position `target`; and
+   * retractions between the two of trades that were sent before.
+   */
   async #latePart(
     store: Store,
-    { key, late }: { readonly key: EventKey; readonly late: LatePosition },
+    position: { readonly key: EventKey; readonly late: LatePosition },
     target: LatePosition,
     filter: Filter,
   ) {
-    const rows = await readLate(store, late, target, LATE_PER_PAGE)
-    const missed = rows.filter((row) => !hasCome(row.mark, late))
-    const before = missed.map((row) => row.key).filter((own) => compareEventKeys(own, key) <= 0)
+    const { key, late } = position
+    const { rows, isLast } = await readLateRows(store, late, target)
+    const before = rows
+      .filter((row) => !('swap' in row) && compareEventKeys(row.key, key) <= 0)
+      .map((row) => row.key)
     const swaps = await readSwapsOf(store, before)
     const steps: CatchUpStep[] = []
     let end = late
-    for (const { key: own, mark } of missed) {
-      end = lateAfter(end, mark)
-      const swap = swaps.get(eventKeyText(own))
+    for (const [at, row] of rows.entries()) {
+      const next = rows[at + 1]
+      // The swaps of a withdrawal share a place, which is reached with the last one.
+      if (next === undefined || compareMarks(row.mark, next.mark) !== 0)
+        end = lateAfter(end, row.mark)
+      const swap = 'swap' in row ? row.swap : swaps.get(eventKeyText(row.key))
       if (swap === undefined || !matches(filter, swap.wallet, swap.baseMint)) continue
-      swaps.delete(eventKeyText(own)) // a swap may be on the log twice; it is sent once
-      const text = tradeText(this.#encode(key, end), this.#deps.render(swap), true)
-      steps.push({ frame: frameText(text), isCharged: true, after: { key, late: end } })
+      const after = { key, late: end }
+      const content = this.#contentOf(swap, row.blockId)
+      if ('swap' in row) {
+        if (wasSent(row, position))
+          steps.push(retractionStep(this.#encode(key, end), content, after))
+        continue
+      }
+      swaps.delete(eventKeyText(row.key)) // a swap may be on the log twice; it is sent once
+      const text = tradeText(this.#encode(key, end), content, true)
+      steps.push({ frame: frameText(text), isCharged: true, after })
     }
-    return { steps, end, isLast: rows.length < LATE_PER_PAGE }
+    return { steps, end, isLast }
+  }
+
+  #contentOf(swap: StoredSwap, blockId: BlockId | null): TradeContent {
+    const tradeId = this.#deps.cursors.tradeId(keyOf(swap), blockId)
+    return { tradeId, data: this.#deps.render(swap) }
   }
 
   /** Trades and gaps after `key` up to the end of `toSlot`, in event-key order. */
@@ -150,7 +169,7 @@ export class HistoryPageReader {
   }
 
   #tradeStep(
-    swap: StoredSwap,
+    swap: StoredSwap & { readonly blockId: BlockId | null },
     late: LatePosition,
     newestLate: Awaited<ReturnType<typeof readLateKeys>>['newest'],
   ): CatchUpStep {
@@ -159,7 +178,7 @@ export class HistoryPageReader {
     const live = this.#lateAt(key.slot)
     const isSame = newestLate === null || hasCome(newestLate, live)
     const id = this.#encode(key, isSame ? live : late)
-    const frame = frameText(tradeText(id, this.#deps.render(swap), false))
+    const frame = frameText(tradeText(id, this.#contentOf(swap, swap.blockId), false))
     return { frame, isCharged: true, after: { key, late } }
   }
 
@@ -180,7 +199,6 @@ export class HistoryPageReader {
 
 /** Limits of one page. The limit on slots bounds what a narrow filter makes storage scan. */
 const TRADES_PER_PAGE = 1000
-const LATE_PER_PAGE = 256
 const SLOTS_PER_PAGE = 10_000
 
 /** Whether late position `a` lies before `b`. */

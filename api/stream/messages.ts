@@ -80,18 +80,39 @@ export const ClientText = z.discriminatedUnion('action', CLIENT_MESSAGES)
 /** A client's message. */
 export type ClientText = z.infer<typeof ClientText>
 
+const TradeId = z
+  .string()
+  .describe('Opaque name of the trade in its block; the same whenever the trade is sent')
+
 /** A trade; `data` is the item that `GET /trades` serves for it (rule F3). */
 export const TradeMessage = componentSchema('TradeMessage', 'A trade; costs 1 credit', {
   channel: z.literal('trades'),
   id: Cursor.describe(
     'Position after this message; send the last one received as `after` to resume',
   ),
+  trade_id: TradeId,
   late: z
     .literal(true)
     .optional()
     .describe('The trade belongs before trades already sent; `id` keeps the newest position'),
   data: TradeItem,
 })
+
+/** A trade was withdrawn, because its block never became final (rule K9). */
+export const RetractedMessage = componentSchema(
+  'Retracted',
+  'A trade sent before is withdrawn: its block never became final. Free, and its credit is given back. Ignore it for a `trade_id` that you did not receive. It may come again after a lost connection',
+  {
+    type: z.literal('retracted'),
+    id: Cursor.describe(
+      'Position after this message; send the last one received as `after` to resume',
+    ),
+    trade_id: TradeId,
+    data: TradeItem.describe('The trade as it was sent'),
+  },
+)
+/** A withdrawal, as sent on the feed. */
+export type RetractedMessage = z.infer<typeof RetractedMessage>
 
 /** A trade, as sent on the feed. */
 export type TradeMessage = z.infer<typeof TradeMessage>
@@ -246,6 +267,7 @@ export type SignalMessage = z.infer<typeof SignalMessage>
 /** Schemas of what the service sends on the feed. */
 export const SERVER_MESSAGES = [
   TradeMessage,
+  RetractedMessage,
   WatchlistMessage,
   LeftMessage,
   SignalMessage,

@@ -107,9 +107,20 @@ interface AccessRules {
   readonly cursor: string
 }
 
-/** Text of a trade message; `data` is the JSON of the trade. */
-export function tradeText(id: string, data: string, isLate: boolean): string {
-  return `{"channel":"trades","id":"${id}",${isLate ? '"late":true,' : ''}"data":${data}}`
+/** A trade to send: its `trade_id`, and its JSON as `GET /trades` serves it. */
+export interface TradeContent {
+  readonly tradeId: string
+  readonly data: string
+}
+
+/** Text of a trade message. */
+export function tradeText(id: string, { tradeId, data }: TradeContent, isLate: boolean): string {
+  return `{"channel":"trades","id":"${id}","trade_id":"${tradeId}",${isLate ? '"late":true,' : ''}"data":${data}}`
+}
+
+/** Text of a message that withdraws a trade. */
+export function retractedText(id: string, { tradeId, data }: TradeContent): string {
+  return `{"type":"retracted","id":"${id}","trade_id":"${tradeId}","data":${data}}`
 }
 
 /** Text of a message of channel `watchlist` or `signals`. */

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { pino } from 'pino'
 import type { Swap } from '../../pipeline/domain/event.ts'
-import { compareEventKeys } from '../../pipeline/domain/event-key.ts'
+import { compareEventKeys, type EventKey } from '../../pipeline/domain/event-key.ts'
 import type { EventLog } from '../../pipeline/log/log.ts'
 import { createMemoryLog } from '../../pipeline/log/memory.ts'
 import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
@@ -13,7 +13,7 @@ import {
   type LatePosition,
   lateBefore,
 } from '../cursor.ts'
-import { tradeItem } from '../items/trade.ts'
+import { type PublishedSwap, tradeItem } from '../items/trade.ts'
 import { aSwap, served } from '../testing/a-swap.ts'
 import { handLog } from '../testing/hand-log.ts'
 import { catchUpSteps } from './catch-up-steps.ts'
@@ -24,8 +24,12 @@ import type { FeedEntry } from './trade-window.ts'
 const cursors = createCursorCodec(Buffer.alloc(32, 1))
 const logger = pino({ level: 'silent' })
 const newLog = () => createMemoryLog({ logger, registry: createRegistry() }, { epoch: 0 })
-const render = (swap: Swap) => JSON.stringify(tradeItem(served(swap)))
-const history = { marker: async () => null, cameBefore: async () => new Set<string>() }
+const render = (swap: PublishedSwap & EventKey) => JSON.stringify(tradeItem(served(swap)))
+const history = {
+  marker: async () => null,
+  cameBefore: async () => new Set<string>(),
+  withdrawnAt: async () => [],
+}
 const startRelay = (log: EventLog, options: RelayOptions = {}) =>
   createRelay(
     { log, cursors, history, render, logger, metrics: createFeedMetrics(createRegistry()) },
@@ -40,6 +44,7 @@ const after = (parent: number, slot: number, ...records: Swap[]) => ({
 const message = (swap: Swap) => ({
   channel: 'trades',
   id: cursors.encode('trades', swap, lateBefore(0, swap.slot)),
+  trade_id: cursors.tradeId(swap, null),
   data: tradeItem(served(swap)),
 })
 /** The message of a frame as long as those of one trade. */

@@ -1,11 +1,13 @@
-import type { Swap } from '../../pipeline/domain/event.ts'
 import type { EventKey } from '../../pipeline/domain/event-key.ts'
 import type { SlotMarker } from '../../pipeline/domain/slot.ts'
-import type { Consumer, EventLog, LogBatch } from '../../pipeline/log/log.ts'
+import type { Consumer, EventLog, LogBatch, LogRecord } from '../../pipeline/log/log.ts'
+import { partitionOf } from '../../pipeline/log/topics.ts'
 import type { Logger } from '../../pipeline/runtime/logger.ts'
 import type { OnStage } from '../../pipeline/runtime/slot-stage.ts'
 import { BEGINNING, type CursorCodec, endOfSlot, type LatePosition, lateBefore } from '../cursor.ts'
+import type { PublishedSwap } from '../items/trade.ts'
 import { EntryRenderer, type RelayPosition } from './entry-renderer.ts'
+import { findWithdrawn } from './find-withdrawn.ts'
 import { findLateDuplicates } from './late-duplicates.ts'
 import { type MergerOutput, SlotMerger } from './slot-merger.ts'
 import type { FeedMetrics } from './telemetry.ts'
@@ -26,6 +28,9 @@ export interface RelayOptions {
   readonly now?: () => number
 }
 
+type WithdrawnOutput = Extract<MergerOutput, { kind: 'withdrawn' }>
+type PublishedOutput = Exclude<MergerOutput, WithdrawnOutput>
+
 /** Receives entries as they are published. */
 export type EntriesListener = (entries: readonly FeedEntry[]) => void
 
@@ -34,9 +39,9 @@ export interface RelayDeps {
   readonly log: EventLog
   readonly cursors: CursorCodec
   /** Says where a log that starts empty continues, and whether a late trade is a duplicate. */
-  readonly history: Pick<TradeHistory, 'marker' | 'cameBefore'>
+  readonly history: Pick<TradeHistory, 'marker' | 'cameBefore' | 'withdrawnAt'>
   /** Renders a trade as JSON, as `GET /trades` serves it. */
-  readonly render: (swap: Swap) => string
+  readonly render: (swap: PublishedSwap & EventKey) => string
   readonly logger: Logger
   readonly metrics: FeedMetrics
   /** Called when a slot is `merged` and, if it has trades, `written`. */
@@ -194,9 +199,12 @@ export class Relay {
   }
 
   async #onLogBatch(batch: LogBatch): Promise<void> {
+    for (const part of aroundWithdrawals(batch)) await this.#readPart(part)
+  }
+
+  async #readPart(batch: LogBatch): Promise<void> {
     const received = performance.now()
-    while (this.#mustWait(batch.partition))
-      await new Promise<void>((resolve) => this.#resume.push(resolve))
+    while (this.#mustWait(batch)) await new Promise<void>((resolve) => this.#resume.push(resolve))
     if (this.#isClosed) return
     const suspects = this.#merger.findSuspects(batch)
     const duplicates =
@@ -204,30 +212,56 @@ export class Relay {
     if (this.#isClosed) return
     const outputs = this.#merger.read(batch, duplicates)
     this.#deps.metrics.waiting.set(this.#merger.size)
-    if (outputs.length > 0) this.#publish(outputs, received)
+    for (const output of outputs) if (output.kind === 'withdrawn') await this.#retract(output)
+    const others = outputs.filter((output) => output.kind !== 'withdrawn')
+    if (others.length > 0) this.#publish(others, received)
     this.#batches++
     this.#onBatch()
   }
 
-  /** Backpressure: at the bound only the slowest partition is read, so memory stays bounded. */
-  #mustWait(partition: number): boolean {
-    if (this.#isClosed || this.#merger.size < this.#options.maxWaiting) return false
+  /**
+   * Backpressure: at the bound only the slowest partition is read, so memory stays bounded. A
+   * withdrawal waits until everything that its partition had passed is released.
+   */
+  #mustWait({ partition, records: [first] }: LogBatch): boolean {
+    if (this.#isClosed) return false
+    if (first !== undefined && isWithdrawal(first)) return !this.#merger.isReady(partition)
+    if (this.#merger.size < this.#options.maxWaiting) return false
     return !this.#merger.isBehind(partition)
   }
 
-  #publish(outputs: readonly MergerOutput[], received: number): void {
+  /** Publishes the retractions of a withdrawal, and takes its trades out of the window. */
+  async #retract({ withdrawal, mark }: WithdrawnOutput): Promise<void> {
+    const { slot } = withdrawal
+    const { metrics } = this.#deps
+    const isVoid = (wallet: number) =>
+      partitionOf(wallet, this.#deps.log.partitions) === mark.partition
+    const held = this.window.withdraw(slot, isVoid)
+    const isComplete = slot > this.window.floor.slot
+    const stored = isComplete ? null : await findWithdrawn(withdrawal, mark, this.#deps)
+    const trades = stored?.map((found) => this.#renderer.renderWithdrawn(found)) ?? held
+    if (this.#isClosed) return
+    metrics.retractions.inc(trades.length)
+    this.#send(this.#renderer.renderRetractions(trades, mark, this.#options.now()))
+  }
+
+  #send(entries: readonly FeedEntry[], at = this.#options.now()): void {
+    this.#updateWindow(entries, at)
+    // Also called without entries: a connection may wait for this position.
+    for (const listener of this.#listeners) listener(entries)
+    this.#resumePartitions()
+  }
+
+  #publish(outputs: readonly PublishedOutput[], received: number): void {
     const { metrics } = this.#deps
     const at = this.#options.now()
     this.#reportStage('merged', outputs)
     const entries = outputs.flatMap((output) => this.#renderer.render(output, at))
-    this.#updateWindow(entries, at)
-    // Also called without entries: a connection may wait for this position.
-    for (const listener of this.#listeners) listener(entries)
+    this.#send(entries, at)
     if (entries.length > 0) {
       metrics.relaySeconds.observe((performance.now() - received) / 1000)
       this.#reportStage('written', outputs)
     }
-    this.#resumePartitions()
   }
 
   #updateWindow(entries: readonly FeedEntry[], at: number): void {
@@ -241,7 +275,7 @@ export class Relay {
     this.#deps.metrics.windowTrades.set(this.window.size)
   }
 
-  #reportStage(stage: 'merged' | 'written', outputs: readonly MergerOutput[]): void {
+  #reportStage(stage: 'merged' | 'written', outputs: readonly PublishedOutput[]): void {
     const { onStage } = this.#deps
     if (onStage === undefined) return
     for (const output of outputs) {
@@ -255,4 +289,22 @@ export class Relay {
     this.#resume = []
     for (const resume of waiting) resume()
   }
+}
+
+/** Whether an entry withdraws a slot that may have been published. */
+function isWithdrawal(entry: LogRecord): boolean {
+  return entry.kind === 'withdrawal' && !entry.withdrawal.isPartial
+}
+
+/** Splits a batch before and after each withdrawal. Mostly there is none. */
+function aroundWithdrawals({ partition, records }: LogBatch): LogBatch[] {
+  const parts: LogRecord[][] = []
+  for (const entry of records) {
+    const last = parts.at(-1)
+    const [first] = last ?? []
+    if (last === undefined || isWithdrawal(entry) || (first !== undefined && isWithdrawal(first)))
+      parts.push([entry])
+    else last.push(entry)
+  }
+  return parts.map((part) => ({ partition, records: part }))
 }

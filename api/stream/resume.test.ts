@@ -102,6 +102,7 @@ interface Message {
   readonly type?: string
   readonly channel?: string
   readonly id: string
+  readonly trade_id: string
   readonly late?: true
   readonly data: { readonly block_time: number }
 }
@@ -109,6 +110,8 @@ interface Message {
 type Step =
   | { readonly kind: 'slot'; readonly skipped: number; readonly trades: readonly Trade[] }
   | { readonly kind: 'late' | 'backfill'; readonly slotsAgo: number; readonly trade: Trade }
+  /** A slot is withdrawn, and the finalized chain has other trades there. */
+  | { readonly kind: 'withdraw'; readonly slotsAgo: number; readonly trades: readonly Trade[] }
   | { readonly kind: 'storage'; readonly isPaused: boolean }
   | { readonly kind: 'process' }
   | { readonly kind: 'cut'; readonly client: number }
@@ -143,6 +146,10 @@ const aStep: fc.Arbitrary<Step> = fc.oneof(
     weight: 1,
     arbitrary: fc.record({ kind: kind('backfill'), slotsAgo: fc.nat(6), trade: aTrade }),
   },
+  {
+    weight: 2,
+    arbitrary: fc.record({ kind: kind('withdraw'), slotsAgo: fc.nat(6), trades: someTrades }),
+  },
   { weight: 2, arbitrary: fc.record({ kind: kind('storage'), isPaused: fc.boolean() }) },
   { weight: 1, arbitrary: fc.record({ kind: kind('process') }) },
   { weight: 3, arbitrary: fc.record({ kind: kind('cut'), client }) },
@@ -159,7 +166,7 @@ const FILTERS = [
 
 let worlds = 0
 let times = 1_000_000
-test('a client that reconnects at any time to any process gets every matching trade once, in order except late ones (rules F3, F4)', async (t) => {
+test('a client that reconnects at any time to any process gets every matching trade once, in order except late ones, and ends with none that was withdrawn (rules F3, F4, K9)', async (t) => {
   await fc.assert(
     fc.asyncProperty(fc.array(aStep, { minLength: 5, maxLength: 50 }), async (steps) => {
       const world = await startWorld(opened.store, ++worlds)
@@ -168,7 +175,9 @@ test('a client that reconnects at any time to any process gets every matching tr
       await world.addFeed()
       let slot = world.slot
       const slots: number[] = []
-      const all: { swap: Swap; passedSlot: number | null }[] = []
+      const all: { swap: Swap; passedSlot: number | null; isWithdrawn?: true }[] = []
+      /** The block of each slot that was withdrawn. */
+      const blocks = new Map<number, bigint>()
       const known = new Set<string>()
       // The block time identifies the trade.
       const make = (at: number, { txIndex, wallet, mint }: Trade) =>
@@ -207,11 +216,11 @@ test('a client that reconnects at any time to any process gets every matching tr
         one.socket = null
         const trades = messages.filter(({ channel }) => channel === 'trades')
         t.deepEqual(
-          messages.filter((message) => message.channel === undefined),
+          messages.filter(({ channel, type }) => channel === undefined && type !== 'retracted'),
           [],
         )
-        one.got.push(...trades)
-        one.after = trades.at(-1)?.id ?? one.after
+        one.got.push(...messages)
+        one.after = messages.at(-1)?.id ?? one.after
         const keys = trades.flatMap(({ late, data }) => {
           const found = all.find(({ swap }) => swap.blockTime === data.block_time)
           if (late) t.not(found?.passedSlot, null, 'only a late trade is marked')
@@ -253,7 +262,21 @@ test('a client that reconnects at any time to any process gets every matching tr
           known.add(eventKeyText(swap))
           const origin = step.kind === 'late' ? 'stream' : 'backfill'
           if (origin === 'stream') all.push({ swap, passedSlot: slot })
-          await log.appendLate([swap], origin)
+          await log.appendLate([swap], origin, blocks.get(at) ?? null)
+        } else if (step.kind === 'withdraw') {
+          const at = slots.at(-1 - step.slotsAgo)
+          if (at === undefined) continue
+          await log.appendWithdrawal({ slot: at, blockId: null, solPrice: null, isPartial: false })
+          for (const one of all) if (one.swap.slot === at) one.isWithdrawn = true
+          for (const key of known) if (key.startsWith(`${at}/`)) known.delete(key)
+          const swaps = step.trades.map((trade) => make(at, trade))
+          for (const swap of swaps) {
+            known.add(eventKeyText(swap))
+            all.push({ swap, passedSlot: slot })
+          }
+          const blockId = (blocks.get(at) ?? 0n) + 1n
+          blocks.set(at, blockId)
+          await log.appendLate(swaps, 'stream', blockId)
         } else if (step.kind === 'storage') {
           if (step.isPaused) world.pause()
           else world.resume()
@@ -310,13 +333,25 @@ test('a client that reconnects at any time to any process gets every matching tr
         while (!isThere()) await one.socket!.more()
         t.deepEqual(await one.socket!.fence(true), [])
         cut(one)
-        const expected = all.flatMap(({ swap }) =>
-          one.wants(swap) && !one.had.has(swap.blockTime) ? [tradeItem(served(swap))] : [],
+        const expected = all.flatMap(({ swap, isWithdrawn }) =>
+          one.wants(swap) && !isWithdrawn && !one.had.has(swap.blockTime)
+            ? [tradeItem(served(swap))]
+            : [],
         )
+        const sent = new Set<string>()
+        const held = new Map<string, Message['data']>()
+        for (const { type, trade_id: id, data } of one.got) {
+          if (type === 'retracted') held.delete(id)
+          else {
+            t.false(sent.has(id), 'no trade is sent twice')
+            sent.add(id)
+            held.set(id, data)
+          }
+        }
         const byTime = (a: { block_time: number }, b: { block_time: number }) =>
           a.block_time - b.block_time
         t.deepEqual(
-          one.got.map(({ data }) => data).sort(byTime),
+          [...held.values()].sort(byTime),
           expected.sort(byTime) as { block_time: number }[],
         )
       }

@@ -260,10 +260,10 @@ test('a repeated swap is dropped for a remembered slot, and is a suspect for a f
   const mark = (offset: number) => ({ epoch: 3, passedSlot: 2, partition: 0, offset })
   t.deepEqual(merger.findSuspects({ partition: 0, records }), [{ swap: at(1), mark: mark(4) }])
   t.deepEqual(merger.read({ partition: 0, records }, new Set([eventKeyText(at(1))])), [
-    { kind: 'late', swap: at(2, 1), mark: mark(6) },
+    { kind: 'late', swap: at(2, 1), blockId: null, mark: mark(6) },
   ])
   t.deepEqual(merger.read({ partition: 0, records }), [
-    { kind: 'late', swap: at(1), mark: mark(4) },
+    { kind: 'late', swap: at(1), blockId: null, mark: mark(4) },
   ])
   t.deepEqual(merger.read({ partition: 0, records }), [])
 })
@@ -291,4 +291,46 @@ test('a marker whose parent never came gives a gap (rule K2)', (t) => {
     { kind: 'slot', marker: aMarker(90, 88), swaps: [] },
     { kind: 'slot', marker: aMarker(91, 6), swaps: [] },
   ])
+})
+
+const withdrawal = (slot: number, isPartial = false) => ({
+  kind: 'withdrawal' as const,
+  withdrawal: { slot, blockId: 7n, solPrice: null, isPartial },
+})
+
+test('a withdrawal of a released slot comes at its place, and the other block of the slot after it, late (rule K9)', (t) => {
+  const merger = new SlotMerger(1, { epoch: 3 })
+  const read = reader(merger)
+  read(0, swap(at(1)), swap(at(1, 1)), marker(1), marker(2))
+  t.true(merger.isReady(0))
+  const mark = (offset: number) => ({ epoch: 3, passedSlot: 2, partition: 0, offset })
+  t.deepEqual(read(0, withdrawal(1)), [
+    { kind: 'withdrawn', withdrawal: withdrawal(1).withdrawal, mark: mark(4) },
+  ])
+  const other = { ...swap(at(1)), late: 'stream' as const, blockId: 8n }
+  t.deepEqual(read(0, other, other), [{ kind: 'late', swap: at(1), blockId: 8n, mark: mark(5) }])
+})
+
+test('a partition that is ahead is not ready for a withdrawal', (t) => {
+  const merger = new SlotMerger(2, { epoch: 3 })
+  const read = reader(merger)
+  read(0, marker(1), marker(2))
+  read(1, marker(1))
+  t.deepEqual([merger.isReady(0), merger.isReady(1)], [false, true])
+})
+
+test('of a slot that was not appended whole only what came after its withdrawal is released (rule K9)', (t) => {
+  const merger = new SlotMerger(2, { epoch: 3 })
+  const read = reader(merger)
+  read(0, marker(1))
+  read(1, marker(1))
+  // One partition has all of the old block with its marker, the other one a part of it.
+  t.deepEqual(read(0, swap(at(2)), marker(2), withdrawal(2, true)), [])
+  t.deepEqual(read(1, swap(at(2, 0, 2)), withdrawal(2, true)), [])
+  t.deepEqual(read(0, swap(at(2, 1)), marker(2)), [])
+  const outputs = read(1, swap(at(2, 1, 2)), marker(2))
+  t.deepEqual(
+    outputs.map((output) => (output.kind === 'slot' ? output.swaps : output)),
+    [[at(2, 1), at(2, 1, 2)]],
+  )
 })

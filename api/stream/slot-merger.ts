@@ -1,6 +1,7 @@
+import type { BlockId } from '../../pipeline/domain/block-id.ts'
 import type { Swap } from '../../pipeline/domain/event.ts'
 import { compareEventKeys, eventKeyText } from '../../pipeline/domain/event-key.ts'
-import type { SlotMarker } from '../../pipeline/domain/slot.ts'
+import type { SlotMarker, Withdrawal } from '../../pipeline/domain/slot.ts'
 import { type LateMark, LateOrder } from '../../pipeline/log/late-order.ts'
 import type { LogBatch } from '../../pipeline/log/log.ts'
 import { partitionOf } from '../../pipeline/log/topics.ts'
@@ -8,12 +9,21 @@ import { partitionOf } from '../../pipeline/log/topics.ts'
 /**
  * An output of the merger. `slot`: every partition has passed it; its swaps are in event-key order.
  * `gap`: skipped slots after `fromSlot` up to `toSlot`, before a slot whose parent never came.
- * `late`: one swap of a slot that was released before.
+ * `late`: one swap of a slot that was released before. `withdrawn`: the released swaps of a slot
+ * and a partition are void; `mark` is the place of the withdrawal.
  */
 export type MergerOutput =
   | { readonly kind: 'slot'; readonly marker: SlotMarker; readonly swaps: readonly Swap[] }
   | { readonly kind: 'gap'; readonly fromSlot: number; readonly toSlot: number }
-  | { readonly kind: 'late'; readonly swap: Swap; readonly mark: LateMark }
+  | {
+      readonly kind: 'late'
+      readonly swap: Swap
+      readonly blockId: BlockId | null
+      readonly mark: LateMark
+    }
+  | { readonly kind: 'withdrawn'; readonly withdrawal: Withdrawal; readonly mark: LateMark }
+
+type LateOutput = Extract<MergerOutput, { kind: 'late' }>
 
 /** The state of the log before the place where reading starts. */
 export interface MergerStart {
@@ -38,6 +48,10 @@ export interface MergerStart {
  * So every process has one order of slots and late swaps. The exception is late swaps of different
  * partitions after the same slot: only those of one partition are in order. Fetched history
  * (`backfill`) is never released.
+ *
+ * A withdrawal (rule K9) of a slot that was not appended whole drops what was read of the slot.
+ * Read another one alone, once `isReady`: everything that its partition had passed is then
+ * released, so that every process has the same order.
  */
 export class SlotMerger {
   readonly #order: LateOrder
@@ -52,11 +66,13 @@ export class SlotMerger {
   readonly #waiting = new Map<number, Map<string, Swap>>()
   #waitingSwaps = 0
   /** Late swaps that are not released, in the order in which they were read. */
-  #waitingLate: Extract<MergerOutput, { kind: 'late' }>[] = []
+  #waitingLate: LateOutput[] = []
   /** Keys of released swaps by slot, down to `#forgottenTo`. */
   readonly #releasedKeys = new Map<number, Set<string>>()
   /** Event keys of the newest late swaps read, of any slot; bounded. */
   readonly #lateKeys = new Set<string>()
+  /** Slots withdrawn per partition, the newest: what comes late of them was not released before. */
+  readonly #withdrawn = new Set<string>()
   #forgottenTo = -1
   #incompleteTo = -1
   #newest: SlotMarker | null = null
@@ -90,6 +106,11 @@ export class SlotMerger {
     return this.#waitingSwaps + this.#markers.size + this.#waitingLate.length
   }
 
+  /** Whether everything that this partition had passed is released. */
+  isReady(partition: number): boolean {
+    return (this.#order.passed(partition) ?? -1) <= (this.#releasedTo ?? -1)
+  }
+
   /** Whether this partition is the furthest behind: only reading it releases slots. */
   isBehind(partition: number): boolean {
     return (this.#order.passed(partition) ?? -1) <= this.#lowestPassed()
@@ -111,7 +132,8 @@ export class SlotMerger {
       if (entry.kind === 'marker') order.pass(partition, entry.marker.slot)
       const mark = order.markOf(partition, entry)
       if (mark === null || entry.kind !== 'record' || entry.record.kind !== 'swap') continue
-      if (entry.record.slot <= remembered) found.push({ swap: entry.record, mark })
+      const isOther = this.#withdrawn.has(`${partition}/${entry.record.slot}`)
+      if (entry.record.slot <= remembered && !isOther) found.push({ swap: entry.record, mark })
     }
     return found
   }
@@ -128,7 +150,8 @@ export class SlotMerger {
         this.#startedMidway[partition] = entry.offset > 0n
       }
       if (entry.kind === 'marker') this.#readMarker(partition, entry.marker, outputs)
-      else if (entry.kind === 'withdrawal') this.#forgetKeys(partition, entry.withdrawal.slot)
+      else if (entry.kind === 'withdrawal')
+        this.#withdraw(partition, entry.withdrawal, Number(entry.offset), outputs)
       else if (
         entry.kind === 'record' &&
         entry.record.kind === 'swap' &&
@@ -137,24 +160,52 @@ export class SlotMerger {
         const mark = this.#order.markOf(partition, entry)
         if (mark === null) this.#buffer(entry.record)
         else if (!duplicates.has(eventKeyText(entry.record)))
-          this.#readLate(entry.record, mark, outputs)
+          this.#readLate({ swap: entry.record, blockId: entry.blockId ?? null, mark }, outputs)
       }
     }
     return outputs
   }
 
+  #withdraw(
+    partition: number,
+    withdrawal: Withdrawal,
+    offset: number,
+    outputs: MergerOutput[],
+  ): void {
+    const { slot, isPartial } = withdrawal
+    this.#dropWaiting(partition, slot)
+    if (isPartial) this.#order.unpass(partition, slot)
+    const passedSlot = this.#order.passed(partition)
+    if (isPartial || passedSlot === null) return
+    this.#forgetKeys(partition, slot)
+    const [oldest] = this.#withdrawn
+    if (this.#withdrawn.size >= MAX_WITHDRAWN && oldest !== undefined)
+      this.#withdrawn.delete(oldest)
+    this.#withdrawn.add(`${partition}/${slot}`)
+    const mark = { epoch: this.#order.epoch, passedSlot, partition, offset }
+    outputs.push({ kind: 'withdrawn', withdrawal, mark })
+  }
+
+  #dropWaiting(partition: number, slot: number): void {
+    const swaps = this.#waiting.get(slot)
+    if (swaps === undefined) return
+    for (const [key, { wallet }] of swaps)
+      if (partitionOf(wallet, this.#partitions) === partition && swaps.delete(key))
+        this.#waitingSwaps--
+  }
+
   /**
    * Forgets which swaps of a withdrawn slot were released, so that those of the finalized block are
-   * released too, as late ones (rule K9).
+   * released too, as late ones.
    */
   #forgetKeys(partition: number, slot: number): void {
-    const keys = this.#releasedKeys.get(slot)
-    if (keys === undefined) return
-    for (const key of [...keys]) {
-      const [txIndex, wallet, eventIndex] = key.split('/').map(Number)
-      if (wallet === undefined || partitionOf(wallet, this.#partitions) !== partition) continue
-      keys.delete(key)
-      this.#lateKeys.delete(`${slot}/${txIndex}/${wallet}/${eventIndex}`)
+    const isOf = (wallet: string | undefined) =>
+      partitionOf(Number(wallet), this.#partitions) === partition
+    const released = this.#releasedKeys.get(slot) ?? new Set<string>()
+    for (const key of [...released]) if (isOf(key.split('/')[1])) released.delete(key)
+    for (const key of [...this.#lateKeys]) {
+      const [ofSlot, , wallet] = key.split('/')
+      if (Number(ofSlot) === slot && isOf(wallet)) this.#lateKeys.delete(key)
     }
   }
 
@@ -194,7 +245,8 @@ export class SlotMerger {
     swaps.set(key, swap)
   }
 
-  #readLate(swap: Swap, mark: LateMark, outputs: MergerOutput[]): void {
+  #readLate(late: Omit<LateOutput, 'kind'>, outputs: MergerOutput[]): void {
+    const { swap, mark } = late
     // A duplicate whose slot is not released yet.
     if (this.#waiting.get(swap.slot)?.has(keyInSlot(swap))) return
     const key = eventKeyText(swap)
@@ -202,9 +254,9 @@ export class SlotMerger {
     const [oldest] = this.#lateKeys
     if (this.#lateKeys.size >= MAX_LATE_KEYS && oldest !== undefined) this.#lateKeys.delete(oldest)
     this.#lateKeys.add(key)
-    const late = { kind: 'late', swap, mark } as const
-    if (mark.passedSlot <= (this.#releasedTo ?? -1)) outputs.push(late)
-    else this.#waitingLate.push(late)
+    const output = { kind: 'late' as const, ...late }
+    if (mark.passedSlot <= (this.#releasedTo ?? -1)) outputs.push(output)
+    else this.#waitingLate.push(output)
   }
 
   #release(outputs: MergerOutput[]): void {
@@ -259,6 +311,7 @@ export class SlotMerger {
 
 const NONE: ReadonlySet<string> = new Set()
 const MAX_LATE_KEYS = 10_000
+const MAX_WITHDRAWN = 10_000
 
 function keyInSlot({ txIndex, wallet, eventIndex }: Swap): string {
   return `${txIndex}/${wallet}/${eventIndex}`

@@ -20,6 +20,10 @@ export function createFeedMetrics(registry: Registry) {
     ),
     connections: gauge('feed_connections', 'Open connections.'),
     messages: counter('feed_trades_sent_total', 'Trades sent, each charged one credit.'),
+    retractions: counter(
+      'feed_retracted_trades_total',
+      'Trades published and then withdrawn, because their block never became final.',
+    ),
     viewMessages: counter(
       'feed_view_messages_sent_total',
       'Messages of the channels watchlist and signals sent; free.',

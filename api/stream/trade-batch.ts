@@ -7,6 +7,8 @@ export interface TradeBatch {
   readonly frames: Buffer
   /** Number of entries that are trades, each charged one credit. */
   readonly trades: number
+  /** The `trade_id`s of the trades that entries withdraw. */
+  readonly retracted: readonly string[]
 }
 
 /** Joins entries to a batch. */
@@ -15,5 +17,6 @@ export function createTradeBatch(entries: readonly FeedEntry[]): TradeBatch {
     entries,
     frames: Buffer.concat(entries.map(({ live }) => live)),
     trades: entries.filter(({ kind }) => kind === 'trade').length,
+    retracted: entries.flatMap((entry) => (entry.kind === 'retraction' ? entry.tradeId : [])),
   }
 }

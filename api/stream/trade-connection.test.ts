@@ -58,8 +58,12 @@ async function startClient(balance: number) {
     log,
     cursors,
     logger: pino({ level: 'silent' }),
-    render: (swap: Swap) => JSON.stringify(tradeItem(served(swap))),
-    history: { marker: async () => null, cameBefore: async () => new Set<string>() },
+    render: (swap) => JSON.stringify(tradeItem(served(swap))),
+    history: {
+      marker: async () => null,
+      cameBefore: async () => new Set<string>(),
+      withdrawnAt: async () => [],
+    },
     metrics: createFeedMetrics(createRegistry()),
   })
   const meter = createMemoryMeter()
@@ -103,6 +107,7 @@ async function startClient(balance: number) {
     connection = new TradeConnection(
       {
         account: 'alice',
+        onRetracted() {},
         limit: { perMinute: 0, now: () => 0 },
         transport: {
           write: (frames, sent) => {

@@ -19,6 +19,8 @@ export interface TradeConnectionDeps
   creditBlock(hooks: BlockHooks): CreditBlock
   /** Called with the number of trades just sent. */
   onSent(trades: number): void
+  /** Called with the `trade_id`s of trades whose retraction was just sent. */
+  onRetracted(tradeIds: readonly string[]): void
   /** Called once, when the service ends the connection. */
   onEnd(reason: EndReason): void
 }
@@ -88,18 +90,23 @@ export class TradeConnection {
       this.end('slow_reader')
       return
     }
-    const { transport, onSent } = this.#deps
+    const { transport, onSent, onRetracted } = this.#deps
     if (matchesAll(filter) && this.#takeCredits(batch.trades)) {
       transport.write(batch.frames)
       onSent(batch.trades)
+      if (batch.retracted.length > 0) onRetracted(batch.retracted)
       return
     }
     transport.cork()
     let sent = 0
+    const retracted: string[] = []
     for (const entry of batch.entries) {
       if (entry.kind === 'gap') transport.write(entry.live)
       else if (!matches(filter, entry.key.wallet, entry.mint)) continue
-      else if (this.#credits.take()) {
+      else if (entry.kind === 'retraction') {
+        transport.write(entry.live)
+        retracted.push(entry.tradeId)
+      } else if (this.#credits.take()) {
         transport.write(entry.live)
         sent++
         this.#sendBalanceLow()
@@ -110,6 +117,7 @@ export class TradeConnection {
     }
     transport.uncork()
     if (sent > 0) onSent(sent)
+    if (retracted.length > 0) onRetracted(retracted)
   }
 
   /** Handles a message of the client; `text` is null for a binary one. */

@@ -6,6 +6,11 @@ import { rowKeyText } from '../../pipeline/store/tables/event-rows.ts'
 import { readPlaces } from '../../pipeline/store/tables/late-swaps.ts'
 import { readStorageMarker } from '../../pipeline/store/tables/progress.ts'
 import { readSwapRows } from '../../pipeline/store/tables/swaps.ts'
+import { isWithdrawn } from '../../pipeline/store/tables/withdrawn-slots.ts'
+import {
+  readSwapsWithdrawnAt,
+  type WithdrawnSwap,
+} from '../../pipeline/store/tables/withdrawn-swaps.ts'
 import type { Account } from '../credits/meter.ts'
 import { endOfSlot, type FeedPosition, lateBefore } from '../cursor.ts'
 import { FairQueue } from '../fair-queue.ts'
@@ -72,6 +77,12 @@ export class TradeHistory {
       return this.#reader.read(this.#deps.storeOf(account), request, stored)
     }
     return this.#queue.run(account, read, () => currentRequest() === null)
+  }
+
+  /** Returns the swaps of a withdrawal; null while it is not stored. */
+  async withdrawnAt(slot: number, mark: LateMark): Promise<readonly WithdrawnSwap[] | null> {
+    const { store } = this.#deps
+    return (await isWithdrawn(store, slot, mark)) ? readSwapsWithdrawnAt(store, mark) : null
   }
 
   /** Marker of the newest slot that is completely stored; null before the first. */

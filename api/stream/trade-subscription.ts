@@ -1,8 +1,9 @@
 import type { Account } from '../credits/meter.ts'
 import type { FeedPosition } from '../cursor.ts'
 import type { Filter } from '../rows/filter.ts'
+import type { CatchUpStep } from './catch-up-step.ts'
 import { catchUpSteps, isPassed } from './catch-up-steps.ts'
-import type { CatchUpStep, HistoryPage, PageRequest } from './history-page.ts'
+import type { HistoryPage, PageRequest } from './history-page.ts'
 import type { ProtocolHandler, Transport } from './protocol-handler.ts'
 import type { Relay } from './relay.ts'
 import type { TradeHistory } from './trade-history.ts'
@@ -20,6 +21,8 @@ export interface TradeSubscriptionDeps {
   takeCredit(): boolean
   /** Called after each charged trade. */
   onTrade(): void
+  /** Called after a retraction of each of these trades, by `trade_id`. */
+  onRetracted(tradeIds: readonly string[]): void
   /** Called with the number of trades sent together. */
   onSent(trades: number): void
 }
@@ -192,9 +195,10 @@ export class TradeSubscription {
   #send(steps: Iterable<CatchUpStep>, { maxBytes, maxSteps }: SendLimits): boolean {
     const { transport, onSent } = this.#deps
     let [bytes, trades, count] = [0, 0, 0]
+    const retracted: string[] = []
     let isDone = true
     transport.cork()
-    for (const { frame, isCharged, after } of steps) {
+    for (const { frame, isCharged, retracts, after } of steps) {
       if (isCharged && !this.#deps.takeCredit()) {
         this.#waitsFor = 'credits'
         isDone = false
@@ -204,6 +208,7 @@ export class TradeSubscription {
       if (frame !== null) {
         transport.write(frame)
         bytes += frame.length
+        if (retracts !== undefined) retracted.push(retracts)
         if (isCharged) {
           trades++
           this.#deps.onTrade()
@@ -216,6 +221,7 @@ export class TradeSubscription {
     }
     transport.uncork()
     if (trades > 0) onSent(trades)
+    if (retracted.length > 0) this.#deps.onRetracted(retracted)
     if (!isDone && this.#waitsFor === null) {
       if (bytes > maxBytes && !this.#mustKeepUp) this.#waitForClient()
       else this.#yieldToOthers()

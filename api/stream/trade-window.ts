@@ -1,6 +1,6 @@
 import { compareEventKeys, type EventKey } from '../../pipeline/domain/event-key.ts'
 import type { LateMark } from '../../pipeline/log/late-order.ts'
-import { type FeedPosition, hasCome, type LatePosition, lateBefore } from '../cursor.ts'
+import { endOfSlot, type FeedPosition, hasCome, type LatePosition, lateBefore } from '../cursor.ts'
 
 /** A trade of the feed, rendered once for all connections. */
 export interface FeedTrade {
@@ -11,6 +11,7 @@ export interface FeedTrade {
   readonly mark: LateMark | null
   /** The frame for live connections. That of a late trade says `late`. */
   readonly live: Buffer
+  readonly tradeId: string
   /** JSON of `data`, for frames with another `id`. */
   readonly data: string
   /** The position of a client that has had everything published before this entry. */
@@ -28,21 +29,38 @@ export interface FeedGap {
   readonly at: number
 }
 
-/** An entry that the feed publishes: a trade or a gap. */
-export type FeedEntry = FeedTrade | FeedGap
+/** A trade that was withdrawn after it had been published (rule K9). */
+export interface FeedRetraction extends Pick<FeedTrade, 'key' | 'mint' | 'tradeId' | 'data'> {
+  readonly kind: 'retraction'
+  /** Place of the withdrawal, which all trades of a slot and a partition share. */
+  readonly mark: LateMark
+  /** The trade's own place among late ones; null if it came in the order of the chain. */
+  readonly lateMark: LateMark | null
+  /** Whether it is the last of its withdrawal: a client that has had it is past the `mark`. */
+  readonly isLast: boolean
+  readonly live: Buffer
+  readonly before: FeedPosition
+  readonly at: number
+}
+
+/** An entry that the feed publishes. */
+export type FeedEntry = FeedTrade | FeedGap | FeedRetraction
+
+/** An entry that comes in the order of late ones. */
+export type LateEntry = (FeedTrade & { readonly mark: LateMark }) | FeedRetraction
 
 /**
  * The last minutes of the feed in memory, bounded by age and number. Entries are in event-key
- * order; late trades are listed a second time in the order in which they came.
+ * order; late trades are listed a second time in the order in which they came, with retractions.
  */
 export class TradeWindow {
   readonly #maxAgeMs: number
   readonly #maxTrades: number
   /** Live from index `#start` on; evicted entries before it are removed occasionally. */
-  #entries: FeedEntry[] = []
+  #entries: (FeedTrade | FeedGap)[] = []
   #start = 0
   #floor: EventKey
-  #late: FeedTrade[] = []
+  #late: LateEntry[] = []
   #lateFloor: LatePosition
 
   constructor(
@@ -80,7 +98,8 @@ export class TradeWindow {
 
   /** Inserts an entry at its place in event-key order. */
   add(entry: FeedEntry): void {
-    if (entry.kind === 'trade' && entry.mark !== null) this.#late.push(entry)
+    if (isLate(entry)) this.#late.push(entry)
+    if (entry.kind === 'retraction') return
     if (compareEventKeys(entry.key, this.#floor) <= 0) return // never read below the floor
     const newest = this.#entries.at(-1)
     if (newest === undefined || compareEventKeys(entry.key, newest.key) > 0)
@@ -88,8 +107,26 @@ export class TradeWindow {
     else this.#entries.splice(this.#start + this.indexAfter(entry.key), 0, entry)
   }
 
+  /**
+   * Removes and returns the trades of a slot that `isVoid` selects by wallet, in event-key order.
+   * They are all that were published if `floor` is before the slot.
+   */
+  withdraw(slot: number, isVoid: (wallet: number) => boolean): FeedTrade[] {
+    const isOf = <E extends FeedEntry>(entry: E): entry is E & FeedTrade =>
+      entry.kind === 'trade' && entry.key.slot === slot && isVoid(entry.key.wallet)
+    const from = this.#start + this.indexAfter(endOfSlot(slot - 1))
+    const to = this.#start + this.indexAfter(endOfSlot(slot))
+    const found = this.#entries.slice(from, to)
+    this.#entries.splice(from, to - from, ...found.filter((entry) => !isOf(entry)))
+    const late = this.#late.filter(isOf)
+    this.#late = this.#late.filter((entry) => !isOf(entry))
+    return [...new Set([...found.filter(isOf), ...late])].sort((a, b) =>
+      compareEventKeys(a.key, b.key),
+    )
+  }
+
   /** The entry at an index from `indexAfter`; indexes are valid until the next `add` or `evict`. */
-  at(index: number): FeedEntry | undefined {
+  at(index: number): FeedTrade | FeedGap | undefined {
     return this.#entries[this.#start + index]
   }
 
@@ -106,17 +143,17 @@ export class TradeWindow {
     return low - this.#start
   }
 
-  /** Late trades that came after a late position, in the order in which they came. */
-  lateAfter(late: LatePosition): FeedTrade[] {
+  /** Late trades and retractions after a late position, in the order in which they came. */
+  lateAfter(late: LatePosition): LateEntry[] {
     let from = this.#late.length
     for (; from > 0; from--) {
       const mark = this.#late[from - 1]?.mark
       if (mark && (mark.epoch - late.epoch || mark.passedSlot - late.passedSlot) < 0) break
     }
-    return this.#late.slice(from).filter(({ mark }) => mark !== null && !hasCome(mark, late))
+    return this.#late.slice(from).filter(({ mark }) => !hasCome(mark, late))
   }
 
-  /** Mark of the newest late trade in the window; null for none. */
+  /** Mark of the newest late trade or retraction in the window; null for none. */
   get newestLate(): LateMark | null {
     return this.#late.at(-1)?.mark ?? null
   }
@@ -126,7 +163,7 @@ export class TradeWindow {
    * of the last evicted entry; null when none was evicted.
    */
   evict(now: number): number | null {
-    let last: FeedEntry | null = null
+    let last: FeedTrade | FeedGap | null = null
     for (let oldest = this.at(0); oldest !== undefined; oldest = this.at(0)) {
       if (this.size <= this.#maxTrades && now - oldest.at <= this.#maxAgeMs) break
       last = oldest
@@ -148,7 +185,7 @@ export class TradeWindow {
     for (const { at, mark } of this.#late) {
       if (this.#late.length - gone <= this.#maxTrades && now - at <= this.#maxAgeMs) break
       gone++
-      if (mark !== null) this.#raiseLateFloor(mark.epoch, mark.passedSlot + 1)
+      this.#raiseLateFloor(mark.epoch, mark.passedSlot + 1)
     }
     if (gone > 0) this.#late = this.#late.slice(gone)
   }
@@ -157,4 +194,8 @@ export class TradeWindow {
     const { epoch: was, passedSlot: at } = this.#lateFloor
     if ((epoch - was || passedSlot - at) > 0) this.#lateFloor = lateBefore(epoch, passedSlot)
   }
+}
+
+function isLate(entry: FeedEntry): entry is LateEntry {
+  return entry.kind === 'retraction' || (entry.kind === 'trade' && entry.mark !== null)
 }

@@ -67,6 +67,8 @@ export async function startFeed(
     readonly views?: ViewSource
     /** Changes the access of a wallet to views; by default it never ends. */
     readonly viewer?: (wallet: string) => Partial<Viewer>
+    /** Called for each retraction that is sent; by default nothing is given back. */
+    readonly giveBackLater?: FeedDeps['credits']['giveBackLater']
     /** Called before each renewal of a block. If it throws, the meter fails with that error. */
     readonly beforeRenewal?: () => Promise<void>
   } = {},
@@ -78,6 +80,7 @@ export async function startFeed(
   const meter = options.meter ?? createMemoryMeter()
   const blocks = blocksOf(meter)
   const credits = {
+    giveBackLater: options.giveBackLater ?? (() => {}),
     async renewBlock(account: string, renewal: BlockRenewal) {
       await options.beforeRenewal?.()
       return blocks.renewBlock(account, renewal)

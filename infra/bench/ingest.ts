@@ -193,7 +193,7 @@ async function ingest(source: Source): Promise<Turn> {
       checkpoint: {
         slot: source.first,
         parent: source.first - 1,
-        blockTime: 1_790_000_000,
+        blockTime: 1,
         solPrice: null,
         blockId: null,
         finalized: null,

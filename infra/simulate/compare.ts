@@ -119,12 +119,15 @@ function isSame(a: Row, b: Row): boolean {
   return [...names].every((name) => JSON.stringify(a[name]) === JSON.stringify(b[name]))
 }
 
+/** Tables whose engine does not know `is_deleted`. */
+const RETURNS_DELETED: ReadonlySet<SlowTableName> = new Set(['sol_balances', 'token_links'])
+
 async function readTable(query: Query, table: SlowTableName): Promise<Map<string, Row>> {
   const key = KEYS[table].join(', ')
   const rows = new Map<string, Row>()
   for (let at = 0; ; at += ROWS_PER_QUERY) {
     const page = await query<Row>(
-      `SELECT * FROM ${table} FINAL ${table === 'sol_balances' ? 'WHERE is_deleted = 0' : ''}
+      `SELECT * FROM ${table} FINAL ${RETURNS_DELETED.has(table) ? 'WHERE is_deleted = 0' : ''}
        ORDER BY ${key} LIMIT ${ROWS_PER_QUERY} OFFSET ${at}`,
     )
     for (const row of page) rows.set(keyText(row, KEYS[table]), factsOf(row))

@@ -83,8 +83,9 @@ export function chainTo(newest: SlotMarker, markers: Iterable<SlotMarker>): Slot
 }
 
 /**
- * Says that a sealed block never became final (rule K9). Each partition of the log has it. All
- * records of the slot before it on a partition are void; those after it replace them.
+ * Says that a sealed block never became final, or that the process which appended it ended before
+ * all of it was on the log (rule K9). Each partition of the log has it. All records of the slot
+ * before it on a partition are void; those after it replace them.
  */
 export interface Withdrawal {
   readonly slot: number
@@ -92,6 +93,8 @@ export interface Withdrawal {
   readonly blockId: BlockId | null
   /** The price of the pool that came from this block and is void too; null for none. */
   readonly solPrice: SolPrice | null
+  /** The slot was not appended whole, so no reader has it. Markers of it are void too. */
+  readonly isPartial: boolean
 }
 
 /** A record that the decoder returns for a tracked wallet. */

@@ -301,7 +301,8 @@ test(`a restart continues with what is not final, and with what was not appended
   })
 
   // The next one withdraws them. The one after it finds only what that one has left.
-  for (const slot of [9, 10]) await log.appendWithdrawal({ slot, blockId: null, solPrice: null })
+  for (const slot of [9, 10])
+    await log.appendWithdrawal({ slot, blockId: null, solPrice: null, isPartial: true })
   t.deepEqual(await log.resumePoint(), expected)
   await write(1, [record(9), { kind: 'marker', marker: sealed(9, 100n, 8) }])
   t.deepEqual(await log.resumePoint(), {

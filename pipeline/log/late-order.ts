@@ -44,6 +44,11 @@ export class LateOrder {
     if (slot > (this.#passed.get(partition) ?? -1)) this.#passed.set(partition, slot)
   }
 
+  /** Records that markers of a slot are void, because it was not appended whole. */
+  unpass(partition: number, slot: number): void {
+    if (slot <= (this.#passed.get(partition) ?? -1)) this.#passed.set(partition, slot - 1)
+  }
+
   /**
    * Returns the mark of the entry that is read now. Null if it is not a late swap, and for fetched
    * history, which no socket receives (rule K2).

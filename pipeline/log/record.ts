@@ -128,7 +128,7 @@ const readOldMarker = t.fieldReader<Omit<SlotMarker, keyof typeof NEW_IN_MARKER>
   finalized: null,
 }) as typeof readMarker // the constants are the other fields
 const readWithdrawal = t.fieldReader<Withdrawal>(
-  { slot: t.natural, blockId: BLOCK, solPrice: PRICE },
+  { slot: t.natural, blockId: BLOCK, solPrice: PRICE, isPartial: t.boolean },
   2,
 )
 // Versions of rows are revision x 2^32 + records folded, and are safe integers.

@@ -75,4 +75,5 @@ export const aWithdrawal = object<Withdrawal>({
   slot: natural,
   blockId: fc.option(u64),
   solPrice,
+  isPartial: fc.boolean(),
 })

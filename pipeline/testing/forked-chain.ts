@@ -82,7 +82,7 @@ function forkOf(
   return {
     sealed: { marker: { ...marker, blockId, solPrice }, records },
     afterSlots,
-    withdrawal: { slot, blockId, solPrice: isOwn ? solPrice : null },
+    withdrawal: { slot, blockId, solPrice: isOwn ? solPrice : null, isPartial: false },
     final,
   }
 }

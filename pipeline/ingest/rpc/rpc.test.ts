@@ -20,13 +20,13 @@ type Handler = (
 
 /** A server with this handler, a client of it, and the requests that it received. */
 async function serve(handler: Handler, options: Partial<Parameters<typeof createRpc>[0]> = {}) {
-  const asked: { method: string; params: unknown[] }[] = []
+  const requests: { method: string; params: unknown[] }[] = []
   const server = createServer((raw, response) => {
     const chunks: Buffer[] = []
     raw.on('data', (chunk: Buffer) => chunks.push(chunk))
     raw.on('end', () => {
       const request = JSON.parse(Buffer.concat(chunks).toString())
-      asked.push({ method: request.method, params: request.params })
+      requests.push({ method: request.method, params: request.params })
       handler(request, response, raw)
     })
   })
@@ -41,7 +41,7 @@ async function serve(handler: Handler, options: Partial<Parameters<typeof create
   })
   return {
     rpc,
-    asked,
+    requests,
     close() {
       rpc.close()
       server.close()
@@ -70,8 +70,8 @@ test('a call is retried after 429, 5xx, a closed connection, no JSON and a node 
     { attempts: 6 },
   )
   t.is(await server.rpc.getSlot(), 77)
-  t.is(server.asked.length, 6)
-  t.deepEqual(server.asked[0], { method: 'getSlot', params: [{ commitment: 'confirmed' }] })
+  t.is(server.requests.length, 6)
+  t.deepEqual(server.requests[0], { method: 'getSlot', params: [{ commitment: 'confirmed' }] })
   server.close()
 })
 
@@ -82,7 +82,7 @@ test('transactions and their places are read at the commitment of the client (ru
     await server.rpc.getTransaction('5')
     await server.rpc.getBlockSignatures(7).catch(() => {})
     t.deepEqual(
-      server.asked.map(({ params }) => (params[1] as { commitment: string }).commitment),
+      server.requests.map(({ params }) => (params[1] as { commitment: string }).commitment),
       [history, history, history],
     )
     server.close()
@@ -111,7 +111,7 @@ test('when all attempts fail, the error names the method and not the key of the 
   const server = await serve((_, response) => response.writeHead(500).end())
   const error = await t.throwsAsync(server.rpc.getSlot(), { code: 'unavailable' })
   t.is(error?.message, 'SOLANA_RPC_URL: getSlot failed: HTTP status 500')
-  t.is(server.asked.length, 3)
+  t.is(server.requests.length, 3)
   server.close()
 })
 
@@ -185,7 +185,7 @@ test('getBlock returns a whole block, absent or not_yet', async (t) => {
   for (const expected of [whole, 'absent', 'absent', 'absent', 'not_yet', 'not_yet', 'not_yet']) {
     t.deepEqual(await server.rpc.getBlock(9), expected as never)
   }
-  t.like(server.asked[0], {
+  t.like(server.requests[0], {
     method: 'getBlock',
     params: [9, { commitment: 'confirmed', transactionDetails: 'full', rewards: false }],
   })
@@ -213,9 +213,9 @@ test('a result of the wrong form and a permanent error are reported without a re
 
 test('closing the client ends running calls', async (t) => {
   const server = await serve(() => {})
-  const asked = t.throwsAsync(server.rpc.getSlot(), { message: /closed/ })
+  const call = t.throwsAsync(server.rpc.getSlot(), { message: /closed/ })
   server.rpc.close()
-  await asked
+  await call
   server.close()
 })
 
@@ -246,7 +246,7 @@ test('decimals are read once per mint, a hundred mints at a time; other accounts
   await decimals.load([...mints, mint(201), mint(202), mint(203)])
   await decimals.load(mints)
   t.deepEqual(
-    server.asked.map(({ params }) => (params[0] as string[]).length),
+    server.requests.map(({ params }) => (params[0] as string[]).length),
     [100, 53],
   )
   t.deepEqual(
@@ -273,12 +273,12 @@ test('a call that the server refuses is given up, one that fails is retried unti
   const deps = { logger, stop: new AbortController().signal, refusals }
   t.is(await retryUntilStopped(() => server.rpc.getSlot(), deps), 5)
   const stopping = new AbortController()
-  const asked = t.throwsAsync(
+  const call = t.throwsAsync(
     retryUntilStopped(() => new Promise(() => {}), { ...deps, stop: stopping.signal }),
     { instanceOf: StoppedError },
   )
   stopping.abort()
-  await asked
+  await call
   server.close()
   const refusing: Handler[] = [
     (_, response) => failure(response, -32015),

@@ -1,3 +1,4 @@
+import type { BlockId } from '../../domain/block-id.ts'
 import type { EventKey } from '../../domain/event-key.ts'
 import { inserter } from '../insert-rows.ts'
 import type { QueryParams, Store } from '../store.ts'
@@ -6,23 +7,37 @@ import { EVENT_KEY, type EventKeyRow, keyOf, keyTuple } from './event-rows.ts'
 /** Stores rows. A row written again is the same. */
 export const insertLateSwaps = inserter('late_swaps')
 
-/** Key of a late swap, and its position among late swaps. */
-export interface LateRow {
-  readonly key: EventKey
-  readonly mark: {
-    readonly epoch: number
-    readonly passedSlot: number
-    readonly partition: number
-    readonly offset: number
-  }
+/** A place in the order of late swaps and withdrawals: see `LateMark`. */
+export interface LatePlace {
+  readonly epoch: number
+  readonly passedSlot: number
+  readonly partition: number
+  readonly offset: number
 }
 
-type PlaceRow = EventKeyRow & { readonly partition: number } & Readonly<
-    Record<'epoch' | 'passed_slot' | 'offset', string>
-  >
+/** A late position: see `LatePosition` of the API. `offsets`: the newest one of each partition. */
+export interface LateBound {
+  readonly epoch: number
+  readonly passedSlot: number
+  readonly offsets: readonly (readonly [partition: number, offset: number])[]
+}
 
-const PLACE = 'epoch, passed_slot, partition, offset'
-const COLUMNS = `${PLACE}, ${EVENT_KEY}`
+/** Key and block of a late swap, and its place among late swaps. */
+export interface LateRow {
+  readonly key: EventKey
+  readonly blockId: BlockId | null
+  readonly mark: LatePlace
+}
+
+/** The columns of a place. */
+export const PLACE = 'epoch, passed_slot, partition, offset'
+/** A place as it is read. */
+export type PlaceRow = { readonly partition: number } & Readonly<
+  Record<'epoch' | 'passed_slot' | 'offset', string>
+>
+type LateSwapRow = EventKeyRow & PlaceRow & { readonly block_id: string | null }
+
+const COLUMNS = `${PLACE}, ${EVENT_KEY}, block_id`
 
 /**
  * Returns late swaps that were sent after `from` and before the slot of `to`, in the order in which
@@ -30,25 +45,32 @@ const COLUMNS = `${PLACE}, ${EVENT_KEY}`
  */
 export function readLate(
   store: Store,
-  from: {
-    readonly epoch: number
-    readonly passedSlot: number
-    /** The newest offset sent of a partition. */
-    readonly offsets: readonly (readonly [partition: number, offset: number])[]
-  },
-  to: { readonly epoch: number; readonly passedSlot: number } | null,
+  from: LateBound,
+  to: Pick<LateBound, 'epoch' | 'passedSlot'> | null,
   limit: number,
 ): Promise<LateRow[]> {
-  const { epoch, passedSlot, offsets } = from
-  const had = offsets.map(([partition, at]) => `(partition = ${partition} AND offset <= ${at})`)
   return readRows(
     store,
-    `SELECT ${COLUMNS} FROM late_swaps FINAL
-     WHERE slot > 0 AND (epoch, passed_slot) >= (${epoch}, ${passedSlot}) ${to === null ? '' : `AND (epoch, passed_slot) < (${to.epoch}, ${to.passedSlot})`}
-       ${had.length === 0 ? '' : `AND NOT (epoch = ${epoch} AND passed_slot = ${passedSlot} AND (${had.join(' OR ')}))`}
-     ORDER BY ${PLACE} LIMIT {limit:UInt32}`,
+    `SELECT ${COLUMNS} FROM late_swaps FINAL WHERE slot > 0 AND ${isBetween(from, to)} ORDER BY ${PLACE} LIMIT {limit:UInt32}`,
     { limit },
   )
+}
+
+/** Condition: a place comes after `from`, and before the slot of `to`. */
+export function isBetween(
+  { epoch, passedSlot, offsets }: LateBound,
+  to: Pick<LateBound, 'epoch' | 'passedSlot'> | null,
+): string {
+  const had = offsets.map(([partition, at]) => `(partition = ${partition} AND offset <= ${at})`)
+  return [
+    `(epoch, passed_slot) >= (${epoch}, ${passedSlot})`,
+    to === null ? [] : `(epoch, passed_slot) < (${to.epoch}, ${to.passedSlot})`,
+    had.length === 0
+      ? []
+      : `NOT (epoch = ${epoch} AND passed_slot = ${passedSlot} AND (${had.join(' OR ')}))`,
+  ]
+    .flat()
+    .join(' AND ')
 }
 
 /**
@@ -58,7 +80,7 @@ export function readLate(
 export async function voidLateSwaps(
   store: Store,
   slots: readonly number[],
-  { epoch, passedSlot, partition, offset }: LateRow['mark'],
+  { epoch, passedSlot, partition, offset }: LatePlace,
 ): Promise<void> {
   await store.command(
     `INSERT INTO late_swaps
@@ -72,17 +94,14 @@ export async function voidLateSwaps(
   )
 }
 
-/** Returns the newest late swap before a slot; null if there is none. */
-export async function readNewestLate(
-  store: Store,
-  { epoch, passedSlot }: { readonly epoch: number; readonly passedSlot: number },
-): Promise<LateRow | null> {
-  const [row = null] = await readRows(
-    store,
-    `SELECT ${COLUMNS} FROM late_swaps FINAL
-     WHERE slot > 0 AND (epoch, passed_slot) < (${epoch}, ${passedSlot}) ORDER BY epoch DESC, passed_slot DESC, partition DESC, offset DESC LIMIT 1`,
-  )
-  return row
+/** Converts a place. */
+export function placeOf({ epoch, passed_slot, partition, offset }: PlaceRow): LatePlace {
+  return {
+    epoch: Number(epoch),
+    passedSlot: Number(passed_slot),
+    partition,
+    offset: Number(offset),
+  }
 }
 
 /** Returns the positions of these keys among late swaps. */
@@ -94,14 +113,10 @@ export function readPlaces(store: Store, keys: readonly EventKey[]): Promise<Lat
 }
 
 async function readRows(store: Store, sql: string, params?: QueryParams): Promise<LateRow[]> {
-  const rows = await store.query<PlaceRow>(sql, params)
-  return rows.map(({ epoch, passed_slot, partition, offset, ...key }) => ({
-    key: keyOf(key),
-    mark: {
-      epoch: Number(epoch),
-      passedSlot: Number(passed_slot),
-      partition,
-      offset: Number(offset),
-    },
+  const rows = await store.query<LateSwapRow>(sql, params)
+  return rows.map((row) => ({
+    key: keyOf(row),
+    blockId: row.block_id === null ? null : BigInt(row.block_id),
+    mark: placeOf(row),
   }))
 }

@@ -43,10 +43,7 @@ export function comparePlaces(a: LinkPlace, b: LinkPlace): number {
   return Math.sign(a.slot - b.slot || a.txIndex - b.txIndex)
 }
 
-/**
- * The columns that all links have, of SOL and of tokens. FINAL alone leaves out deleted rows of
- * `token_links`, not of `sol_balances`.
- */
+/** The columns that all links have, of SOL and of tokens. FINAL returns deleted rows too. */
 const SOL_LINKS = `SELECT wallet, '' AS account, slot, tx_index, block_time, '' AS mint, lamports_before AS before, lamports AS after FROM sol_balances FINAL WHERE is_deleted = 0`
 const TOKEN_LINKS = `SELECT wallet, account, slot, tx_index, block_time, mint, toNullable(amount_before) AS before, amount_after AS after FROM token_links FINAL WHERE is_deleted = 0`
 
@@ -230,7 +227,7 @@ export async function readLastBalances(
 export const LINK_CHANGES = `
   SELECT slot, tx_index, mint, sum(toInt256(amount_after) - toInt256(amount_before)) AS change
   FROM token_links FINAL
-  WHERE wallet = {wallet:UInt32} AND slot > {from:UInt64} AND slot <= {to:UInt64}
+  WHERE is_deleted = 0 AND wallet = {wallet:UInt32} AND slot > {from:UInt64} AND slot <= {to:UInt64}
   GROUP BY slot, tx_index, mint`
 
 /**

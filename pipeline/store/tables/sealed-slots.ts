@@ -1,3 +1,4 @@
+import type { BlockId } from '../../domain/block-id.ts'
 import { chainTo, type ResumePoint, type SlotMarker } from '../../domain/slot.ts'
 import { insertRows } from '../insert-rows.ts'
 import type { QueryParams, Store } from '../store.ts'
@@ -14,6 +15,21 @@ export function insertSealedSlots(store: Store, markers: readonly SlotMarker[]):
     sol_price_usd_e9: solPrice?.usdE9 ?? null,
   }))
   return insertRows(store, 'sealed_slots', rows)
+}
+
+/** Returns the blocks of sealed slots; null where the hash of a block is not known. */
+export async function readBlockIds(
+  store: Store,
+  slots: readonly number[],
+): Promise<Map<number, BlockId | null>> {
+  if (slots.length === 0) return new Map()
+  const rows = await store.query<{ slot: string; block_id: string | null }>(
+    'SELECT slot, block_id FROM sealed_slots FINAL WHERE slot IN {slots:Array(UInt64)} LIMIT 1000000',
+    { slots },
+  )
+  return new Map(
+    rows.map((row) => [Number(row.slot), row.block_id === null ? null : BigInt(row.block_id)]),
+  )
 }
 
 type SealedRow = Record<'slot' | 'parent', string> & { readonly block_time: number } & Record<

@@ -33,6 +33,20 @@ export function insertWithdrawnSlots(
   return insertRows(store, 'withdrawn_slots', rows)
 }
 
+/** Whether the withdrawal of a slot at a place of the log is stored. */
+export async function isWithdrawn(
+  store: Store,
+  slot: number,
+  { epoch, partition, offset }: Pick<WithdrawnPlace, 'epoch' | 'partition' | 'offset'>,
+): Promise<boolean> {
+  const rows = await store.query(
+    `SELECT 1 FROM withdrawn_slots WHERE slot = {slot:UInt64} AND epoch = {epoch:UInt64}
+       AND partition = {partition:UInt16} AND offset = {offset:UInt64} LIMIT 1`,
+    { slot, epoch, partition, offset },
+  )
+  return rows.length > 0
+}
+
 /** Returns the newest withdrawn slots, 100,000 at most. */
 export async function readWithdrawnSlots(store: Store): Promise<Set<number>> {
   const rows = await store.query<{ slot: string }>(

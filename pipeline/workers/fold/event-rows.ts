@@ -1,3 +1,4 @@
+import type { BlockId } from '../../domain/block-id.ts'
 import { DECODER_VERSION } from '../../domain/decoder-version.ts'
 import type { Swap } from '../../domain/event.ts'
 import type { DecodedRecord, WalletRecord } from '../../domain/slot.ts'
@@ -58,7 +59,7 @@ const FIELD_COLUMNS = mapRecordTypes(({ fields }) => {
 })
 
 /** Row of table `late_swaps`. */
-export function lateRow(swap: Swap, mark: LateMark): Row {
+export function lateRow(swap: Swap, mark: LateMark, blockId: BlockId | null): Row {
   return {
     epoch: mark.epoch,
     passed_slot: mark.passedSlot,
@@ -68,6 +69,7 @@ export function lateRow(swap: Swap, mark: LateMark): Row {
     tx_index: swap.txIndex,
     wallet: swap.wallet,
     event_index: swap.eventIndex,
+    block_id: blockId,
   }
 }
 

@@ -92,12 +92,15 @@ export function joinBatches(
         records.push({
           record: entry.record,
           late: entry.late,
+          blockId: entry.blockId ?? null,
           decoderVersion: entry.decoderVersion ?? DECODER_VERSION,
           mark: order.markOf(partition, entry),
         })
       else if (entry.kind === 'refold') refolds.push(entry.refold)
       else if (entry.kind === 'withdrawal') {
-        const passedSlot = order.passed(partition) ?? entry.withdrawal.slot
+        const { slot, isPartial } = entry.withdrawal
+        if (isPartial) order.unpass(partition, slot)
+        const passedSlot = order.passed(partition) ?? slot
         const place = { epoch: order.epoch, partition, offset: Number(entry.offset), passedSlot }
         withdrawals.push({ ...entry.withdrawal, ...place })
       } else {

@@ -67,6 +67,7 @@ async function dump(store: Store): Promise<Dump> {
 /** Rows that FINAL returns although their slot was withdrawn. */
 const NOT_VOID: Readonly<Record<string, string>> = {
   sol_balances: 'WHERE is_deleted = 0',
+  token_links: 'WHERE is_deleted = 0',
   transactions: 'WHERE is_deleted = 0',
   sol_prices: 'WHERE usd_e9 > 0',
 }
@@ -940,7 +941,12 @@ test.serial(
       },
     })
     for (const slot of slots) await log.appendSlot(slot)
-    await log.appendWithdrawal({ slot: 11, blockId: 11n, solPrice: wrong })
+    await log.appendWithdrawal({
+      slot: 11,
+      blockId: 11n,
+      solPrice: wrong,
+      isPartial: false,
+    })
     await log.settled('fold', new AbortController().signal)
     const found = await store.query(
       'SELECT toUInt32(slot) AS slot, sol_price_usd_e9 AS price, value_lamports AS value FROM swaps FINAL ORDER BY slot',
@@ -998,7 +1004,8 @@ test.serial(
       const settled = () => log.settled('fold', new AbortController().signal)
       let fold = await start()
       for (const slot of before) await log.appendSlot(slot)
-      for (const { marker } of before.slice(1)) await log.appendWithdrawal(marker)
+      for (const { marker } of before.slice(1))
+        await log.appendWithdrawal({ ...marker, isPartial: true })
       await settled()
       t.deepEqual(await readPoolPrices(store, 9), [{ time: 100, usdE9: 5n }])
       if (isRestarted) {
@@ -1174,7 +1181,7 @@ test.serial(
         if (entry.kind === 'marker') order.pass(partition, entry.marker.slot)
         const mark = order.markOf(partition, entry)
         if (mark === null || entry.kind !== 'record' || entry.record.kind !== 'swap') continue
-        const row = lateRow(entry.record, mark)
+        const row = lateRow(entry.record, mark, entry.blockId ?? null)
         const key = [row.slot, row.tx_index, row.wallet, row.event_index].join('/')
         if (!places.has(key)) places.set(key, row)
       }

@@ -185,8 +185,8 @@ function rowsByTable(
 
 function lateRows(records: readonly LoggedRecord[]): Row[] {
   const rows: Row[] = []
-  for (const { record, mark } of records)
-    if (record.kind === 'swap' && mark !== null) rows.push(lateRow(record, mark))
+  for (const { record, mark, blockId = null } of records)
+    if (record.kind === 'swap' && mark !== null) rows.push(lateRow(record, mark, blockId))
   return rows
 }
 

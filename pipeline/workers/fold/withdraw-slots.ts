@@ -7,6 +7,7 @@ import { insertSolPrices, nextPriceTime } from '../../store/tables/sol-prices.ts
 import { voidTransactions } from '../../store/tables/transactions.ts'
 import { clearPrices, readSwapsPricedBy } from '../../store/tables/unpriced-swaps.ts'
 import { insertWithdrawnSlots } from '../../store/tables/withdrawn-slots.ts'
+import { insertWithdrawnSwaps } from '../../store/tables/withdrawn-swaps.ts'
 import { DECODED_TABLES } from './event-rows.ts'
 import type { PlacedWithdrawal } from './flush.ts'
 import type { WalletBooks } from './wallet-books.ts'
@@ -18,9 +19,10 @@ import type { WalletBooks } from './wallet-books.ts'
  * follow each other there. Returns the wallets that had rows of the slots, and whether swaps lost
  * their price.
  *
- * Idempotent. The order of writes is: the withdrawals themselves, so that later records of the
- * slots replace their tombstones; late places and prices; refold marks; tombstones; books. After a
- * crash the log brings the withdrawals again, and marked wallets are refolded in any case.
+ * Idempotent. The order of writes is: copies of swaps that sockets may have received; the
+ * withdrawals themselves, so that later records of the slots replace their tombstones; late places
+ * and prices; refold marks; tombstones; books. After a crash the log brings the withdrawals again,
+ * and marked wallets are refolded in any case.
  */
 export async function withdrawSlots(
   store: Store,
@@ -32,13 +34,15 @@ export async function withdrawSlots(
   if (first === undefined) return { wallets: [], lostPrices: false }
   const slots = withdrawals.map(({ slot }) => slot)
   const isMine = (wallet: number) => partitionOf(wallet, partitions) === first.partition
+  const wallets = (await findWalletsInSlots(store, slots)).filter(isMine)
+  for (const withdrawal of withdrawals)
+    if (!withdrawal.isPartial) await insertWithdrawnSwaps(store, withdrawal, wallets)
   await insertWithdrawnSlots(store, withdrawals)
   await voidLateSwaps(store, slots, first)
   const unpriced: EventKey[] = []
   for (const withdrawal of withdrawals)
     for (const swap of await withdrawPrice(store, withdrawal))
       if (isMine(swap.wallet)) unpriced.push(swap)
-  const wallets = (await findWalletsInSlots(store, slots)).filter(isMine)
   const changed = new Set([...wallets, ...unpriced.map(({ wallet }) => wallet)])
   await books.amend([...changed], async () => {
     await Promise.all(DECODED_TABLES.map((table) => voidRows(store, table, slots, wallets)))

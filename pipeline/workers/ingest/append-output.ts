@@ -57,7 +57,9 @@ export class OutputAppender {
     if (output.kind === 'gap') return { acknowledged: Promise.resolve() }
     if (output.kind === 'withdrawn') {
       const { slot, blockId, solPrice } = output
-      return { acknowledged: log.appendWithdrawal({ slot, blockId, solPrice }) }
+      return {
+        acknowledged: log.appendWithdrawal({ slot, blockId, solPrice, isPartial: false }),
+      }
     }
     const records = await this.#recordsOf(output)
     for (const record of records) count(metrics, record)

@@ -376,9 +376,9 @@ test.serial(
       await ingest.stop()
       await simulator.close()
       t.deepEqual(recorded.withdrawals, [
-        { slot, blockId, solPrice },
-        { slot: slot + 1, blockId: 6n, solPrice: null },
-        { slot: slot + 2, blockId: null, solPrice: null },
+        { slot, blockId, solPrice, isPartial: true },
+        { slot: slot + 1, blockId: 6n, solPrice: null, isPartial: true },
+        { slot: slot + 2, blockId: null, solPrice: null, isPartial: true },
       ])
       const swaps = recorded.slots
         .flatMap(({ records }) => records)

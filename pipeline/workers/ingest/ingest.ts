@@ -177,11 +177,11 @@ function readPast(
     if (price !== undefined && isOpen) prices.add(price, marker.slot)
   }
   const withdrawals = partial.map(({ slot, marker }): Withdrawal => {
-    if (marker === null) return { slot, blockId: null, solPrice: null }
+    if (marker === null) return { slot, blockId: null, solPrice: null, isPartial: true }
     const { blockId } = marker
     const solPrice = own.get(marker) ?? null
     if (solPrice !== null) prices.keep({ slot, blockId }, solPrice)
-    return { slot, blockId, solPrice }
+    return { slot, blockId, solPrice, isPartial: true }
   })
   const isVoid = new Set(withdrawals.map(({ solPrice }) => solPrice?.time))
   for (const price of stored) if (!isVoid.has(price.time)) prices.add(price)

@@ -13,6 +13,7 @@ export interface SocketMessage {
   readonly snapshot?: boolean
   readonly event?: string
   readonly id?: string
+  readonly trade_id?: string
   readonly type?: string
   readonly code?: string
   readonly message?: string
@@ -161,6 +162,7 @@ class ResumableFeedSocket implements ResumableFeed {
       this.#attempts = 0
       this.#position = id ?? this.#position
     } else if (type === 'subscribed') this.#position ??= cursor
+    else if (type === 'retracted') this.#position = id ?? this.#position
     else if (type === 'snapshot_complete') this.#position = cursor ?? this.#position
     else if (type === 'gap') this.#position = oldest ?? this.#position
   }

@@ -15,6 +15,7 @@ import {
   insertLiveTrades,
   type TradeFilter,
   type TradeList,
+  type TradeListMessage,
 } from './trade-list.ts'
 
 /** How many trades the list keeps. Older trades are removed. */
@@ -48,7 +49,7 @@ interface TradesResponse {
   readonly next_cursor: string | null
 }
 
-type TradeMessage = SocketMessage & { readonly late?: boolean; readonly data: TradeItem }
+type TradeMessage = SocketMessage & TradeListMessage
 
 /** The requests and sockets of a trade feed, which tests replace. */
 export interface TradeFeedTransport {
@@ -137,10 +138,11 @@ export class LiveTradeFeed {
     const messages = this.#pending
     if (messages.length === 0) return
     this.#pending = []
+    const charged = messages.filter(({ channel }) => channel !== undefined).length
     const { list, spent } = this.state.get()
     this.#update({
       list: insertLiveTrades(list, messages, MAX_LISTED_TRADES),
-      spent: { ...spent, messages: spent.messages + messages.length * FEED_PRICES.message },
+      spent: { ...spent, messages: spent.messages + charged * FEED_PRICES.message },
     })
   }
 
@@ -196,8 +198,10 @@ export class LiveTradeFeed {
   }
 
   #receive(message: SocketMessage): void {
-    if (message.channel === undefined) return
+    const isRetraction = message.type === 'retracted'
+    if (message.channel === undefined && !isRetraction) return
     this.#pending.push(message as TradeMessage) // the only channel of the subscription
+    if (isRetraction) return
     this.#used += FEED_PRICES.message
     if (this.#used < this.#budget) return
     this.pause()

@@ -26,7 +26,11 @@ test('live trades are listed above history, late trades by their time, and the l
   const history = appendHistory(EMPTY_TRADE_LIST, [aTrade(10), aTrade(8), aTrade(8)], all, 6)
   const live = insertLiveTrades(
     history,
-    [{ data: aTrade(11) }, { data: aTrade(12) }, { data: aTrade(9), late: true }],
+    [
+      { trade_id: 'a', data: aTrade(11) },
+      { trade_id: 'b', data: aTrade(12) },
+      { trade_id: 'c', data: aTrade(9), late: true },
+    ],
     6,
   )
   t.deepEqual(
@@ -40,7 +44,14 @@ test('live trades are listed above history, late trades by their time, and the l
       [2, 'history', false, 8],
     ],
   )
-  const more = insertLiveTrades(live, [{ data: aTrade(13) }, { data: aTrade(1), late: true }], 6)
+  const more = insertLiveTrades(
+    live,
+    [
+      { trade_id: 'd', data: aTrade(13) },
+      { trade_id: 'e', data: aTrade(1), late: true },
+    ],
+    6,
+  )
   t.deepEqual(
     [more.trades.map(({ trade }) => trade.block_time), more.received, more.evicted],
     [[13, 12, 11, 10, 9, 8], 8, 2],
@@ -55,6 +66,33 @@ test('live trades are listed above history, late trades by their time, and the l
     filtered.trades.map(({ trade }) => trade.wallet),
     ['W2'],
   )
+})
+
+test('a withdrawn trade stays listed and marked, whether it came live or with the history', (t) => {
+  const all = { wallets: [], mints: [] }
+  const history = appendHistory(EMPTY_TRADE_LIST, [aTrade(9), aTrade(8)], all, 6)
+  const withdrawal = (trade_id: string, data: TradeItem) => ({ type: 'retracted', trade_id, data })
+  const list = insertLiveTrades(
+    history,
+    [
+      { trade_id: 'a', data: aTrade(11) },
+      { trade_id: 'b', data: aTrade(11) },
+      withdrawal('b', aTrade(11)),
+      withdrawal('c', aTrade(8)),
+      withdrawal('d', aTrade(7)),
+    ],
+    6,
+  )
+  t.deepEqual(
+    list.trades.map(({ tradeId, isWithdrawn, trade }) => [tradeId, trade.block_time, isWithdrawn]),
+    [
+      ['b', 11, true],
+      ['a', 11, false],
+      [null, 9, false],
+      [null, 8, true],
+    ],
+  )
+  t.is(list.received, 4)
 })
 
 test('a trade filter is parsed as typed, with a sentence for each invalid entry', (t) => {

@@ -10,7 +10,19 @@ export interface ListedTrade {
    * trades.
    */
   readonly isLate: boolean
+  /** Whether the trade was withdrawn, because its block never became final. */
+  readonly isWithdrawn: boolean
+  /** Null for a trade of the history. */
+  readonly tradeId: string | null
   readonly trade: TradeItem
+}
+
+/** A message of channel `trades`: a trade, or with `type` the withdrawal of one. */
+export interface TradeListMessage {
+  readonly type?: string | undefined
+  readonly trade_id: string
+  readonly late?: boolean | undefined
+  readonly data: TradeItem
 }
 
 /** The trades that the page lists. */
@@ -45,6 +57,8 @@ export function appendHistory(
       row: list.received + index,
       from: 'history' as const,
       isLate: false,
+      isWithdrawn: false,
+      tradeId: null,
       trade,
     }))
   return truncate([...list.trades, ...older], list, older.length, maxLength)
@@ -52,19 +66,29 @@ export function appendHistory(
 
 /**
  * Inserts live messages in the order in which they were received. Late trades are inserted by their
- * block time, all others at the top.
+ * block time, all others at the top. A withdrawn trade stays in the list, marked.
  */
 export function insertLiveTrades(
   list: TradeList,
-  messages: readonly { readonly late?: boolean | undefined; readonly data: TradeItem }[],
+  messages: readonly TradeListMessage[],
   maxLength: number,
 ): TradeList {
   const trades = [...list.trades]
-  messages.forEach(({ late = false, data }, index) => {
+  const isTrade = ({ type }: TradeListMessage) => type !== 'retracted'
+  messages.forEach((message, index) => {
+    const { trade_id: tradeId, late = false, data } = message
+    if (!isTrade(message)) {
+      const at = trades.findIndex((listed) => isOf(listed, message))
+      const withdrawn = trades[at]
+      if (withdrawn) trades[at] = { ...withdrawn, isWithdrawn: true }
+      return
+    }
     const entry: ListedTrade = {
       row: list.received + index,
       from: 'live',
       isLate: late,
+      isWithdrawn: false,
+      tradeId,
       trade: data,
     }
     const position = late
@@ -72,7 +96,13 @@ export function insertLiveTrades(
       : 0
     trades.splice(position === -1 ? trades.length : position, 0, entry)
   })
-  return truncate(trades, list, messages.length, maxLength)
+  return truncate(trades, list, messages.filter(isTrade).length, maxLength)
+}
+
+/** Whether a listed trade is the one that a message withdraws. The history names no trades. */
+function isOf({ tradeId, trade, isWithdrawn }: ListedTrade, message: TradeListMessage): boolean {
+  if (tradeId !== null) return tradeId === message.trade_id
+  return !isWithdrawn && JSON.stringify(trade) === JSON.stringify(message.data)
 }
 
 function truncate(

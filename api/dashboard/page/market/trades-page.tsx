@@ -70,7 +70,9 @@ function Trades(props: { readonly state: TradeFeedState; readonly feed: LiveTrad
           columns={COLUMNS}
           rows={list.trades}
           rowKey={({ row }) => row}
-          rowClass={({ isLate, from }) => (isLate ? 'is-late' : from)}
+          rowClass={({ isLate, isWithdrawn, from }) =>
+            isWithdrawn ? 'is-withdrawn' : isLate ? 'is-late' : from
+          }
         />
       )}
       {phase.kind !== 'idle' && !isLoading && isEmpty && (
@@ -92,9 +94,17 @@ const COLUMNS: readonly TableColumn<ListedTrade>[] = [
   {
     key: 'time',
     title: 'Time',
-    cell: ({ trade, isLate }) => (
+    cell: ({ trade, isLate, isWithdrawn }) => (
       <>
         <LocalTime unix={trade.block_time} />
+        {isWithdrawn && (
+          <span
+            class="badge"
+            title="Its block never became final, so this trade did not happen. Its credit was given back."
+          >
+            withdrawn
+          </span>
+        )}
         {isLate && (
           <span class="badge" title="Received late. It is listed by its time, below newer trades.">
             late
