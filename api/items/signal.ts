@@ -44,6 +44,12 @@ export const SignalItem = componentSchema('Signal', 'A filter strategy that matc
       }),
     )
     .meta({ description: 'The conditions of the strategy, all of which held' }),
+  withdrawn_trades: z
+    .array(z.string())
+    .optional()
+    .describe(
+      '`trade_id`s of trades of the token in the day before `fired_at` that were withdrawn after it, because their block never became final; absent if there are none',
+    ),
 })
 export type SignalItem = z.infer<typeof SignalItem>
 
@@ -52,11 +58,13 @@ export interface SignalRow extends StoredSignal {
   readonly current_mcap: number | null
   /** `current_mcap` as a fraction (`parseFraction`); '' if unknown, and in rows of old versions. */
   readonly exact_mcap: string
+  /** `trade_id`s of trades behind the signal that were withdrawn; none if absent (rule K9). */
+  readonly withdrawnTrades?: readonly string[]
 }
 
 /** Renders a signal; fields in the order of rule G5. */
 export function signalItem(row: SignalRow): SignalItem {
-  const { trigger_mcap, current_mcap } = row
+  const { trigger_mcap, current_mcap, withdrawnTrades = [] } = row
   return {
     id: row.id,
     strategy: row.strategy,
@@ -80,6 +88,7 @@ export function signalItem(row: SignalRow): SignalItem {
       threshold: JSON.parse(threshold) as string | number | boolean,
       value: JSON.parse(value) as string | number | boolean,
     })),
+    ...(withdrawnTrades.length > 0 && { withdrawn_trades: [...withdrawnTrades] }),
   }
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Store } from '../../pipeline/store/store.ts'
+import type { CursorCodec } from '../cursor.ts'
 import { EXAMPLE_SIGNAL, SignalItem, signalItem } from '../items/signal.ts'
 import { readSignals } from '../rows/signal-rows.ts'
 import { createWatchlistReader } from '../rows/watchlist-reader.ts'
@@ -14,9 +15,11 @@ const SignalsAnswer = z
 export function meSignalsFilter({
   store,
   now,
+  cursors,
 }: {
   readonly store: Store
   readonly now: () => number
+  readonly cursors: Pick<CursorCodec, 'tradeId'>
 }) {
   const watchlist = createWatchlistReader(store, now)
   return dashboardResource({
@@ -26,7 +29,7 @@ export function meSignalsFilter({
       tag: 'Pro',
       summary: 'Signals of the filter strategies',
       description:
-        'A strategy is a name and conditions on fields of the trending watchlist. It fires once for each listing of a token, when all its conditions first hold. Figures are of that moment, except `current_mcap` and `multiple`. Requires active Pro.',
+        'A strategy is a name and conditions on fields of the trending watchlist. It fires once for each listing of a token, when all its conditions first hold. Figures are of that moment, except `current_mcap` and `multiple`, also if a trade behind it is withdrawn later, which `withdrawn_trades` then says. Requires active Pro.',
       problems: ['unavailable'],
       example: { items: [EXAMPLE_SIGNAL] },
     },
@@ -35,7 +38,10 @@ export function meSignalsFilter({
     }),
     answer: SignalsAnswer,
     async handle({ query: { limit } }) {
-      const rows = await readSignals(store, await watchlist(), { limit })
+      const rows = await readSignals(store, await watchlist(), {
+        limit,
+        tradeId: cursors.tradeId,
+      })
       return { body: { items: rows.map(signalItem) } }
     },
   })

@@ -1,4 +1,5 @@
 import test from 'ava'
+import { type EventKey, eventKeyText } from '../../pipeline/domain/event-key.ts'
 import type { Row, Store } from '../../pipeline/store/store.ts'
 import { readWatchlist } from '../../pipeline/store/tables/watchlist.ts'
 import { signalItem } from '../items/signal.ts'
@@ -18,6 +19,9 @@ test.before(async () => {
   store = opened.store
 })
 test.after.always(() => opened.remove())
+
+/** Names a trade by its key and block, for people who read this test. */
+const tradeId = (key: EventKey, blockId: bigint | null) => `${eventKeyText(key)} of ${blockId}`
 
 const listRow = (at: number, rest: Row): Row => ({
   at,
@@ -71,7 +75,7 @@ test.serial('a signal has the multiple of exact market caps, rounded once (rule 
     const rows = await readSignals(
       store,
       { at, rows: await readWatchlist(store, at) },
-      { limit: 9 },
+      { limit: 9, tradeId },
     )
     return Object.fromEntries(rows.map(signalItem).map((item) => [item.strategy, item.multiple]))
   }
@@ -100,6 +104,57 @@ test.serial(
       [
         { value: null, change_pct: null, trend: 'flat' },
         { value: null, change_pct: 12.5, trend: 'up' },
+      ],
+    )
+  },
+)
+
+test.serial(
+  'a signal names the trades of the day before it that were withdrawn after it, and stays as it was (rule K9)',
+  async (t) => {
+    const [fired, mint] = [AT + 1000, 'c']
+    await store.insert('signals', [
+      firedRow('withdrawn', { fired_at: fired, mint }),
+      firedRow('other', { fired_at: fired, mint: 'd' }),
+    ])
+    const withdrawn = (slot: number, block_time: number, rest: Row = {}): Row => ({
+      epoch: 0,
+      passed_slot: 100,
+      partition: 0,
+      offset: slot,
+      slot,
+      tx_index: 1,
+      wallet: 2,
+      event_index: 0,
+      block_time,
+      side: 'buy',
+      base_mint: mint,
+      base_amount: '1',
+      base_decimals: 6,
+      quote_mint: null,
+      quote_amount: '0',
+      program: 'pumpswap',
+      confidence: 'high',
+      quote_mismatch: false,
+      block_id: '7',
+      late_passed_slot: null,
+      late_offset: null,
+      inserted_at: `${fired + 20}.000`,
+      ...rest,
+    })
+    await store.insert('withdrawn_swaps', [
+      withdrawn(11, fired),
+      withdrawn(12, fired - 86_399, { block_id: null }),
+      withdrawn(13, fired + 1),
+      withdrawn(14, fired - 86_400),
+      withdrawn(15, fired - 100, { inserted_at: `${fired - 80}.000` }),
+    ])
+    const rows = await readSignals(store, { at: fired, rows: [] }, { limit: 2, tradeId })
+    t.deepEqual(
+      rows.map(signalItem).map((item) => [item.strategy, item.withdrawn_trades]),
+      [
+        ['other', undefined],
+        ['withdrawn', ['11/1/2/0 of 7', '12/1/2/0 of null']],
       ],
     )
   },

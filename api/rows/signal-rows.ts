@@ -1,6 +1,15 @@
 import type { Store } from '../../pipeline/store/store.ts'
-import { readNewestSignals, readSignalsBetween } from '../../pipeline/store/tables/signals.ts'
+import {
+  readNewestSignals,
+  readSignalsBetween,
+  type StoredSignal,
+} from '../../pipeline/store/tables/signals.ts'
 import { readLeftTokens } from '../../pipeline/store/tables/watchlist.ts'
+import {
+  readWithdrawnSince,
+  type WithdrawnTokenSwap,
+} from '../../pipeline/store/tables/withdrawn-swaps.ts'
+import type { CursorCodec } from '../cursor.ts'
 import type { SignalRow } from '../items/signal.ts'
 import type { Watchlist } from './watchlist-reader.ts'
 
@@ -11,12 +20,17 @@ import type { Watchlist } from './watchlist-reader.ts'
 export async function readSignals(
   store: Store,
   watchlist: Watchlist,
-  { limit }: { readonly limit: number },
+  { limit, tradeId }: { readonly limit: number } & Pick<CursorCodec, 'tradeId'>,
 ): Promise<SignalRow[]> {
   const rows = await readNewestSignals(store, watchlist.at ?? 0, limit)
   const listed = new Map(watchlist.rows.map((row) => [row.mint, row]))
   const gone = [...new Set(rows.map((row) => row.mint))].filter((mint) => !listed.has(mint))
   const left = await readLeftTokens(store, gone, rows.at(-1)?.fired_at ?? 0, watchlist.at ?? 0)
+  const withdrawn = await readWithdrawnSince(
+    store,
+    [...new Set(rows.map((row) => row.mint))],
+    Math.min(...rows.map((row) => row.fired_at)) - DAY_SECONDS,
+  )
   return rows.map((row) => {
     const now = listed.get(row.mint) ?? left.get(row.mint)
     // The symbol may have become known after the strategy fired.
@@ -27,8 +41,22 @@ export async function readSignals(
       name,
       current_mcap: now?.current_mcap ?? null,
       exact_mcap: now?.exact_mcap ?? '',
+      withdrawnTrades: withdrawn
+        .filter((swap) => isBehind(swap, row))
+        .map(({ key, blockId }) => tradeId(key, blockId)),
     }
   })
+}
+
+const DAY_SECONDS = 86_400
+
+/** Whether a strategy counted a swap that was withdrawn after it had fired. */
+function isBehind(
+  { mint, blockTime, withdrawnAt }: WithdrawnTokenSwap,
+  signal: Pick<StoredSignal, 'mint' | 'fired_at'>,
+): boolean {
+  if (mint !== signal.mint || withdrawnAt < signal.fired_at) return false
+  return blockTime <= signal.fired_at && blockTime > signal.fired_at - DAY_SECONDS
 }
 
 /**

@@ -200,7 +200,7 @@ export class Feed implements UpgradeHandler, FeedStatus {
 
   async #startViewRelay(store: Store): Promise<void> {
     const { cursors, retentionHours = DEFAULT_RETENTION_HOURS, logger } = this.#deps
-    const source = this.#deps.views?.(store) ?? createViewSource(store)
+    const source = this.#deps.views?.(store) ?? createViewSource(store, cursors)
     const viewRelay = new ViewRelay({ source, cursors, retentionHours, logger })
     await viewRelay.poll()
     this.#viewRelay = viewRelay

@@ -5,6 +5,7 @@ import {
   readWatchlistChanges,
   type WatchlistRow,
 } from '../../pipeline/store/tables/watchlist.ts'
+import type { CursorCodec } from '../cursor.ts'
 import { type SignalRow, signalItem } from '../items/signal.ts'
 import { watchlistItem } from '../items/watchlist.ts'
 import { readSignals, readSignalsAfter } from '../rows/signal-rows.ts'
@@ -40,12 +41,19 @@ export interface ViewSource {
 }
 
 /** Creates the source that reads and renders as the dashboard's resources do. */
-export function createViewSource(store: Store): ViewSource {
+export function createViewSource(
+  store: Store,
+  { tradeId }: Pick<CursorCodec, 'tradeId'>,
+): ViewSource {
   return {
     newestTick: () => readNewestTick(store),
     async snapshot(at) {
       const listed = await readWatchlist(store, at)
-      const fired = await readSignals(store, { at, rows: listed }, { limit: NEWEST_SIGNALS })
+      const fired = await readSignals(
+        store,
+        { at, rows: listed },
+        { limit: NEWEST_SIGNALS, tradeId },
+      )
       const ofList = listed.map((row): ViewRow => ({ ...listRow(row, at), event: 'snapshot' }))
       const ofSignals = fired.map((row): ViewRow => ({ ...signalRow(row), at, event: 'snapshot' }))
       return [...ofList.sort(byMint), ...ofSignals.reverse()]

@@ -1,7 +1,7 @@
 import type { BlockId } from '../../domain/block-id.ts'
 import type { EventKey } from '../../domain/event-key.ts'
 import type { Store } from '../store.ts'
-import { EVENT_KEY, keyOf } from './event-rows.ts'
+import { EVENT_KEY, type EventKeyRow, keyOf } from './event-rows.ts'
 import {
   isBetween,
   type LateBound,
@@ -90,6 +90,42 @@ export async function readWithdrawnSwaps(
 export function readSwapsWithdrawnAt(store: Store, place: LatePlace): Promise<WithdrawnSwap[]> {
   const { epoch, passedSlot, partition, offset } = place
   return readRows(store, `(${PLACE}) = (${epoch}, ${passedSlot}, ${partition}, ${offset})`)
+}
+
+/** A withdrawn swap of a token: its key, block and times in unix seconds. */
+export interface WithdrawnTokenSwap {
+  readonly key: EventKey
+  readonly blockId: BlockId | null
+  readonly mint: string
+  readonly blockTime: number
+  readonly withdrawnAt: number
+}
+
+/** Returns the withdrawn swaps of some tokens since a block time, in event-key order. */
+export async function readWithdrawnSince(
+  store: Store,
+  mints: readonly string[],
+  since: number,
+): Promise<WithdrawnTokenSwap[]> {
+  if (mints.length === 0) return []
+  const rows = await store.query<
+    EventKeyRow & { readonly block_id: string | null; readonly base_mint: string } & Readonly<
+        Record<'block_time' | 'withdrawn_at', number>
+      >
+  >(
+    `SELECT ${EVENT_KEY}, block_id, base_mint, block_time, toUnixTimestamp(inserted_at) AS withdrawn_at
+     FROM withdrawn_swaps FINAL
+     WHERE base_mint IN {mints:Array(String)} AND block_time > {since:UInt32}
+     ORDER BY ${EVENT_KEY} LIMIT 10000`,
+    { mints, since: Math.max(0, since) },
+  )
+  return rows.map((row) => ({
+    key: keyOf(row),
+    blockId: row.block_id === null ? null : BigInt(row.block_id),
+    mint: row.base_mint,
+    blockTime: row.block_time,
+    withdrawnAt: row.withdrawn_at,
+  }))
 }
 
 /** Returns the place of the newest late swap or withdrawal before a slot; null if there is none. */
