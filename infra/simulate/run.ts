@@ -212,14 +212,20 @@ async function compareAll(run: Run): Promise<Pick<RunResult, 'differences' | 'ro
  */
 function wrongTrades(run: Run, compared: readonly ComparedSlots[]): string[] {
   const { chain, follower, options } = run
-  // The feed sends what is confirmed, so it also has trades that never became final.
-  if (options.also.has('reversals')) return []
-  const swaps = chain.events.flatMap((event) => (event.kind === 'swap' ? [event] : []))
   const isEmbedded = options.serversDir === null
+  const isReversed = options.also.has('reversals')
+  // A connection has trades that never became final. Together all of them have the retractions,
+  // except of what an embedded process sent and did not store before it was killed (rule K9).
+  if (isReversed && (isEmbedded || !options.also.has('feed'))) return []
+  const swaps = chain.events.flatMap((event) => (event.kind === 'swap' ? [event] : []))
   if (options.also.has('feed')) {
-    const sent = { trades: follower.all(), late: follower.allLate() }
+    const stands = follower.stands()
+    const sent = {
+      trades: follower.all().filter(stands),
+      late: follower.allLate().filter(stands),
+    }
     const mayMiss = (swap: Swap) => mayMissTrade(run, compared, swap)
-    return feedFaults(sent, swaps, { isEmbedded, mayMiss })
+    return feedFaults(sent, swaps, { isEmbedded, mayMiss, ignoresValue: isReversed })
   }
   return follower.feeds.flatMap(({ trades }) =>
     feedFaults({ trades, late: [] }, swaps, { isEmbedded, mayMiss: () => true }),

@@ -26,6 +26,8 @@ const HISTORY = 80
 const WALLETS = 10
 /** Number of slots that pass after the wallet was added, before its history must be complete. */
 const JOIN_SLOTS = 40
+/** Time between two slots; a slot is final 32 slots later. */
+const TICK_MS = 50
 const PATIENCE_MS = 150_000
 
 interface Listed {
@@ -59,9 +61,12 @@ async function start(t: ExecutionContext, kind: Deployment['kind']) {
     WALLETS_FILE: file,
     ...(kind === 'embedded' && { METRICS_PORT: String(metricsPort) }),
   })
+  // Backfills wait until their newest slot is final.
+  const ticking = setInterval(() => simulator.advance(1), TICK_MS)
   const url = deployment.env.CLICKHOUSE_URL
   const store = url ? await createStore({ kind: 'clickhouse', url: new URL(url) }) : null
   t.teardown(async () => {
+    clearInterval(ticking)
     await store?.close()
     await deployment.remove()
     await simulator.close()
@@ -91,6 +96,7 @@ async function start(t: ExecutionContext, kind: Deployment['kind']) {
           : (await deployment.operator('wallets')).document
       return (document as { items: readonly Listed[] }).items // rule J3
     },
+    stopClock: () => clearInterval(ticking),
     advance: (slots: number) => advance(simulator, deployment, slots),
   }
 }
@@ -112,6 +118,7 @@ async function fetchedTransactions(metricsPort: number): Promise<number> {
 /** Advances the simulator until a slot is stored. The first slot waits for a subscriber. */
 async function advance(simulator: Simulator, deployment: Deployment, slots: number): Promise<void> {
   simulator.advance(slots)
+  const wanted = simulator.confirmedSlot
   const api = deployment.processes.get('api') ?? deployment.processes.get('all')
   const address = `${await api?.line('url')}/status`
   await until(
@@ -122,7 +129,7 @@ async function advance(simulator: Simulator, deployment: Deployment, slots: numb
       if (storage.slot === null && simulator.followers > 0) simulator.advance(1)
       return storage.slot ?? 0
     },
-    (slot) => slot >= simulator.confirmedSlot,
+    (slot) => slot >= wanted,
     PATIENCE_MS,
   )
 }
@@ -178,6 +185,7 @@ async function run(t: ExecutionContext, kind: Deployment['kind']): Promise<void>
   )
 
   // Records on the log after the history are stored after it.
+  service.stopClock()
   await service.advance(1)
   const chain = new TrueChain(simulator, START - HISTORY)
   chain.catchUp(WALLETS)

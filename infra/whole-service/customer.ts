@@ -77,6 +77,7 @@ interface FeedMessage {
   readonly type?: string
   readonly channel?: string
   readonly id?: string
+  readonly trade_id?: string
   readonly cursor?: string
   readonly late?: boolean
   readonly data?: ContractTrade
@@ -86,6 +87,10 @@ interface FeedMessage {
 export class CustomerFeed {
   readonly trades: ContractTrade[] = []
   readonly late: ContractTrade[] = []
+  /** The trades of both lists by their `trade_id`s. */
+  readonly ids = new Map<ContractTrade, string>()
+  /** The `trade_id`s of withdrawn trades. */
+  readonly retracted: string[] = []
   readonly notices: FeedMessage[] = []
   readonly #socket: WebSocket
   readonly #changed = new EventTarget()
@@ -101,8 +106,13 @@ export class CustomerFeed {
     socket.on('message', (text) => {
       const message = JSON.parse(String(text)) as FeedMessage // the server's own JSON
       this.#position = message.id ?? this.#position ?? message.cursor
-      if (message.channel !== 'trades') this.notices.push(message)
-      else (message.late ? this.late : this.trades).push(message.data ?? {})
+      if (message.type === 'retracted') this.retracted.push(message.trade_id ?? '')
+      else if (message.channel !== 'trades') this.notices.push(message)
+      else {
+        const { trade_id: id = '', late = false, data = {} } = message
+        ;(late ? this.late : this.trades).push(data)
+        this.ids.set(data, id)
+      }
       this.#changed.dispatchEvent(new Event('changed'))
     })
     socket.on('close', () => this.#changed.dispatchEvent(new Event('changed')))

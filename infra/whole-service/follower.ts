@@ -36,6 +36,14 @@ export class Follower {
     return this.feeds.flatMap(({ late }) => late)
   }
 
+  /** Whether no message withdrew a trade that `all` or `allLate` returned. */
+  stands(): (trade: ContractTrade) => boolean {
+    const retracted = new Set(this.feeds.flatMap((feed) => feed.retracted))
+    const idOf = (trade: ContractTrade) =>
+      this.feeds.map(({ ids }) => ids.get(trade)).find((id) => id !== undefined) ?? ''
+    return (trade) => !retracted.has(idOf(trade))
+  }
+
   async #follow(customer: Customer, patienceMs: number): Promise<void> {
     let position: string | undefined
     while (!this.#stopped) {

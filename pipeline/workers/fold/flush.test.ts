@@ -36,7 +36,7 @@ test('batches are joined in order, with the newest marker of each partition', (t
     order,
   )
   t.deepEqual(flush.records, [
-    { record: balance, late: null, decoderVersion: DECODER_VERSION, mark: null },
+    { record: balance, late: null, blockId: null, decoderVersion: DECODER_VERSION, mark: null },
   ])
   t.deepEqual(
     flush.markers.map(({ slot }) => slot),
