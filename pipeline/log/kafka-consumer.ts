@@ -283,7 +283,8 @@ export class SupervisedConsumer implements Consumer {
 function logRecord(offset: bigint, message: LogMessage): LogRecord {
   if (message.kind !== 'record') return { offset, ...message }
   // Nearly all entries. Each field by name, because a spread is several times slower.
-  const { kind, record, late, decoderVersion = DECODER_VERSION } = message
+  const { kind, record, late, blockId = null, decoderVersion = DECODER_VERSION } = message
+  if (late !== null) return { offset, kind, record, late, blockId, decoderVersion }
   return { offset, kind, record, late, decoderVersion }
 }
 
