@@ -59,7 +59,7 @@ const marker = (slot: number): SlotMarker => ({
   blockTime: 1_700_000_000 + slot,
   solPrice: { time: 1_700_000_000, usdE9: 150_000_000_000n },
   blockId: BigInt(slot),
-  finalized: slot - 3,
+  finalized: Math.max(0, slot - 3),
 })
 const balance = (slot: number, wallet: number, txIndex = 0): WalletRecord => ({
   kind: 'balance',
