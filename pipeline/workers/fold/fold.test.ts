@@ -865,7 +865,7 @@ test.serial(
     await track(store)
     await run(life.store, seen, options)
     t.deepEqual(await dump(store), expected)
-    const kinds = life.writes.map((write, at) => `${life.writes[at - 1]} | ${write}`)
+    const kinds = life.writes
     const points = kinds.flatMap((kind, at) => (kinds.indexOf(kind) === at ? [at + 1] : []))
     t.true(points.some((n) => kinds[n - 1]?.includes('INSERT INTO transactions')))
     for (const n of points) {
