@@ -121,11 +121,15 @@ export function hasCome(mark: LateMark, { epoch, passedSlot, offsets }: LatePosi
 /** Whether everything sent by `a` was also sent by `b`. Both are positions of the same log. */
 export function isWithin(a: FeedPosition, b: FeedPosition): boolean {
   if (compareEventKeys(a.key, b.key) > 0) return false
-  if (a.late === null || b.late === null) return true
-  const behind = a.late.epoch - b.late.epoch || a.late.passedSlot - b.late.passedSlot
+  return a.late === null || b.late === null || isLateWithin(a.late, b.late)
+}
+
+/** Whether every late trade sent by `a` was also sent by `b`. */
+export function isLateWithin(a: LatePosition, b: LatePosition): boolean {
+  const behind = a.epoch - b.epoch || a.passedSlot - b.passedSlot
   if (behind !== 0) return behind < 0
-  const offsets = new Map(b.late.offsets)
-  return a.late.offsets.every(([partition, offset]) => (offsets.get(partition) ?? -1) >= offset)
+  const offsets = new Map(b.offsets)
+  return a.offsets.every(([partition, offset]) => (offsets.get(partition) ?? -1) >= offset)
 }
 
 const LENGTH = 21

@@ -126,7 +126,7 @@ export class Accounts {
     if (done !== null && done !== credits)
       throw new ServiceError('invalid_argument', `--key: already used for ${done} credits`)
     const append = () =>
-      this.#ledger.append(wallet, [{ key, credits, cause: 'adjustment', reason }])
+      this.#ledger.append([{ account: wallet, key, credits, cause: 'adjustment', reason }])
     if (done === null && credits >= 0) await append()
     if (done === null && credits < 0)
       await this.#locks.withLock(`adjust:${wallet}`, async (lock) => {

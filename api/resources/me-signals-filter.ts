@@ -29,7 +29,7 @@ export function meSignalsFilter({
       tag: 'Pro',
       summary: 'Signals of the filter strategies',
       description:
-        'A strategy is a name and conditions on fields of the trending watchlist. It fires once for each listing of a token, when all its conditions first hold. Figures are of that moment, except `current_mcap` and `multiple`, also if a trade behind it is withdrawn later, which `withdrawn_trades` then says. Requires active Pro.',
+        'A strategy is a name and conditions on fields of the trending watchlist. It fires once for each listing of a token, when all its conditions first hold. The figures are those of that moment; only `current_mcap` and `multiple` are newer. If a trade behind the signal is withdrawn later, the figures stay, and `withdrawn_trades` names the trade. Requires active Pro.',
       problems: ['unavailable'],
       example: { items: [EXAMPLE_SIGNAL] },
     },

@@ -104,6 +104,11 @@ function isServed({ is_deleted, late }: LateSwapRow): boolean {
   return is_deleted === 0 && late !== 'backfill'
 }
 
+/** An entry in the order of late ones, at the place `mark`: a late swap, or a withdrawn one. */
+export type LateEntryRow =
+  | ({ readonly kind: 'late' } & LateRow)
+  | ({ readonly kind: 'withdrawn' } & WithdrawnSwap)
+
 /** Late swaps read together. */
 const LATE_PER_PAGE = 256
 
@@ -115,18 +120,23 @@ export async function readLateRows(
   store: Store,
   from: LatePosition,
   to: LatePosition,
-): Promise<{ readonly rows: readonly (LateRow | WithdrawnSwap)[]; readonly isLast: boolean }> {
+): Promise<{ readonly rows: readonly LateEntryRow[]; readonly isLast: boolean }> {
   const [late, withdrawn] = await Promise.all([
     readLate(store, from, to, LATE_PER_PAGE),
     readWithdrawnSwaps(store, from, to),
   ])
   const isFull = late.length === LATE_PER_PAGE
-  // Beyond the end of an incomplete list, the other one may have entries that belong behind it.
-  const ends = [isFull ? late.at(-1) : [], withdrawn.isLast ? [] : withdrawn.swaps.at(-1)].flat()
-  const rows = [...late, ...withdrawn.swaps]
-    .filter((row) => ends.every((end) => !end || compareMarks(row.mark, end.mark) <= 0))
+  const lateRows = late.map((row): LateEntryRow => ({ kind: 'late', ...row }))
+  const voidRows = withdrawn.swaps.map((row): LateEntryRow => ({ kind: 'withdrawn', ...row }))
+  // Nothing is known of what follows the end of a list that goes on, so the other is cut there.
+  const ends = [
+    ...(isFull ? lateRows.slice(-1) : []),
+    ...(withdrawn.isLast ? [] : voidRows.slice(-1)),
+  ]
+  const rows = [...lateRows, ...voidRows]
+    .filter(({ mark }) => ends.every((end) => compareMarks(mark, end.mark) <= 0))
     .sort((a, b) => compareMarks(a.mark, b.mark))
-  return { rows, isLast: !isFull && withdrawn.isLast }
+  return { rows, isLast: ends.length === 0 }
 }
 
 /** Compares two places of the order of late entries. */

@@ -2,8 +2,8 @@ import { compareEventKeys } from '../../pipeline/domain/event-key.ts'
 import {
   type FeedPosition,
   hasCome,
+  isLateWithin,
   isWithin,
-  type LatePosition,
   lateAfter,
   lateBefore,
 } from '../cursor.ts'
@@ -14,10 +14,10 @@ import { tradeText } from './protocol.ts'
 import type { Relay } from './relay.ts'
 
 /**
- * Yields the steps from a position to the relay's current position, out of the relay's window,
- * which must cover the position. First come the late trades that belong before the position and
- * came after it, marked `late`, and retractions of trades before it. Then come the entries after it
- * in event-key order, late trades in their place (rule F4).
+ * Yields the steps from a position to the relay's current position, out of the relay's window. The
+ * window must cover the position, and `hasReadLate` must hold. First come the late trades that
+ * belong before the position and came after it, marked `late`, and retractions of trades before it.
+ * Then come the entries after it in event-key order, late trades in their place (rule F4).
  *
  * Consume it synchronously: the next batch of the log changes the window. A consumer may stop at
  * any step. The position of that step then says exactly what was sent: every trade at or before its
@@ -35,19 +35,19 @@ export function* catchUpSteps(
   for (const entry of window.lateAfter(late)) {
     const isWanted = matches(filter, entry.key.wallet, entry.mint)
     if (entry.kind === 'retraction') {
-      if (entry.isLast) late = lateAfter(late, entry.mark)
+      if (entry.isLast) late = lateAfter(late, entry.withdrawalMark)
       const isSent = isWanted && wasSent(entry, { key, late: start })
       yield isSent
         ? retractionStep(relay.encode(key, late), entry, { key, late })
         : { frame: null, isCharged: false, after: { key, late } }
       continue
     }
-    late = lateAfter(late, entry.mark)
+    late = lateAfter(late, entry.lateMark)
     if (compareEventKeys(entry.key, key) > 0) continue // sent below, in its place
     const frame = isWanted ? frameText(tradeText(relay.encode(key, late), entry, true)) : null
     yield { frame, isCharged: isWanted, after: { key, late } }
   }
-  late = union(late, now.late)
+  late = now.late
   const newest = window.newestLate
   for (let index = window.indexAfter(key); ; index++) {
     const entry = window.at(index)
@@ -59,7 +59,7 @@ export function* catchUpSteps(
     else {
       // The frame sent live has the right id, unless a late trade came after it.
       const live = lateBefore(relay.epoch, entry.key.slot)
-      const isSame = entry.mark === null && (newest === null || hasCome(newest, live))
+      const isSame = entry.lateMark === null && (newest === null || hasCome(newest, live))
       const text = isSame ? null : tradeText(relay.encode(entry.key, late), entry, false)
       yield { frame: text === null ? entry.live : frameText(text), isCharged: true, after }
     }
@@ -76,12 +76,10 @@ export function isPassed(relay: Relay, position: FeedPosition): boolean {
   return isWithin(position, relay.position)
 }
 
-/** The union of two late positions of one log: a late trade is in it if it is in either. */
-function union(a: LatePosition, b: LatePosition): LatePosition {
-  const ahead = a.epoch - b.epoch || a.passedSlot - b.passedSlot
-  if (ahead !== 0) return ahead > 0 ? a : b
-  const offsets = new Map(b.offsets)
-  for (const [partition, offset] of a.offsets)
-    offsets.set(partition, Math.max(offset, offsets.get(partition) ?? 0))
-  return { ...b, offsets: [...offsets].sort(([x], [y]) => x - y) }
+/**
+ * Whether the relay has read every late trade and withdrawal that this position includes. Otherwise
+ * its window may still have trades whose withdrawal the client counts as received.
+ */
+export function hasReadLate(relay: Relay, { late }: FeedPosition): boolean {
+  return late === null || isLateWithin(late, relay.position.late)
 }

@@ -3,7 +3,6 @@ import type { Swap } from '../../pipeline/domain/event.ts'
 import type { EventKey } from '../../pipeline/domain/event-key.ts'
 import type { SlotMarker } from '../../pipeline/domain/slot.ts'
 import type { LateMark } from '../../pipeline/log/late-order.ts'
-import type { WithdrawnSwap } from '../../pipeline/store/tables/withdrawn-swaps.ts'
 import {
   type CursorCodec,
   endOfSlot,
@@ -29,9 +28,6 @@ export interface EntryRendererDeps {
   /** Renders a trade as JSON, as `GET /trades` serves it. */
   readonly render: (swap: PublishedSwap & EventKey) => string
 }
-
-/** A trade that was withdrawn; `mark`: its place among late ones. */
-type WithdrawnTrade = Pick<FeedTrade, 'key' | 'mint' | 'tradeId' | 'data' | 'mark'>
 
 type LateOutput = Extract<MergerOutput, { kind: 'late' }>
 
@@ -74,6 +70,12 @@ export class EntryRenderer {
     this.#cursor = null
   }
 
+  /** Moves the position behind a late trade or a withdrawal. */
+  moveBehind(mark: LateMark): void {
+    const { key, late } = this.#position
+    this.moveTo({ key, late: lateAfter(late, mark) })
+  }
+
   /** Renders one output in the order in which it is sent. `at` is the relay's time in ms. */
   render(output: Exclude<MergerOutput, { kind: 'withdrawn' }>, at: number): FeedEntry[] {
     if (output.kind === 'late') return [this.#renderLate(output, at)]
@@ -81,52 +83,42 @@ export class EntryRenderer {
     return this.#renderSlot(output.marker, output.swaps, at)
   }
 
-  /** Renders the retractions of trades that were withdrawn together; `mark`: where on the log. */
+  /** Renders the retractions of trades that one withdrawal voids. */
   renderRetractions(
-    trades: readonly WithdrawnTrade[],
-    mark: LateMark,
+    trades: readonly FeedTrade[],
+    withdrawalMark: LateMark,
     at: number,
   ): FeedRetraction[] {
     return trades.map((trade, index) => {
-      const before = this.#position
       const isLast = index === trades.length - 1
-      if (isLast) this.moveTo({ key: before.key, late: lateAfter(before.late, mark) })
-      const { key, mint, tradeId, data, mark: lateMark } = trade
+      if (isLast) this.moveBehind(withdrawalMark)
+      const { key, mint, lateMark, tradeId, data } = trade
       const live = frameText(retractedText(this.cursor, trade))
       return {
         kind: 'retraction',
         key,
         mint,
+        lateMark,
         tradeId,
         data,
-        mark,
-        lateMark,
+        withdrawalMark,
         isLast,
         live,
-        before,
         at,
       }
     })
   }
 
-  /** Renders a trade that was withdrawn and is no longer in memory. */
-  renderWithdrawn({ swap, blockId, lateMark }: WithdrawnSwap): WithdrawnTrade {
-    const key = keyOf(swap)
-    const tradeId = this.#deps.cursors.tradeId(key, blockId)
-    return { key, mint: swap.baseMint, tradeId, data: this.#deps.render(swap), mark: lateMark }
-  }
-
   #renderLate({ swap, blockId, mark }: LateOutput, at: number): FeedTrade {
     const before = this.#position
-    this.moveTo({ key: before.key, late: lateAfter(before.late, mark) })
-    return this.#renderTrade(swap, { mark, blockId, id: this.cursor, before, at })
+    this.moveBehind(mark)
+    return this.#renderTrade(swap, { lateMark: mark, blockId, id: this.cursor, before, at })
   }
 
   #renderGap(toSlot: number, at: number): FeedGap {
-    const before = this.#position
     const key = endOfSlot(toSlot)
     this.moveTo({ key, late: lateBefore(this.#deps.epoch, toSlot) })
-    return { kind: 'gap', key, live: frameText(gapText(this.cursor)), before, at }
+    return { kind: 'gap', key, live: frameText(gapText(this.cursor)), at }
   }
 
   #renderSlot({ slot, blockId }: SlotMarker, swaps: readonly Swap[], at: number): FeedTrade[] {
@@ -138,23 +130,23 @@ export class EntryRenderer {
       const before = { key: previous, late }
       previous = key
       const id = this.encode(key, late)
-      return this.#renderTrade(swap, { mark: null, blockId, id, before, at })
+      return this.#renderTrade(swap, { lateMark: null, blockId, id, before, at })
     })
   }
 
   #renderTrade(
     swap: Swap,
-    of: Pick<FeedTrade, 'mark' | 'before' | 'at'> & {
+    of: Pick<FeedTrade, 'lateMark' | 'before' | 'at'> & {
       readonly id: string
       readonly blockId: BlockId | null
     },
   ): FeedTrade {
-    const { mark, id, blockId, before, at } = of
+    const { lateMark, id, blockId, before, at } = of
     const key = keyOf(swap)
     const tradeId = this.#deps.cursors.tradeId(key, blockId)
     const data = this.#deps.render(swap)
-    const live = frameText(tradeText(id, { tradeId, data }, mark !== null))
-    return { kind: 'trade', key, mint: swap.baseMint, mark, tradeId, live, data, before, at }
+    const live = frameText(tradeText(id, { tradeId, data }, lateMark !== null))
+    return { kind: 'trade', key, mint: swap.baseMint, lateMark, tradeId, live, data, before, at }
   }
 }
 

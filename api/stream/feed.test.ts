@@ -8,9 +8,10 @@ import { createPerturb, serveSwap } from '../../pipeline/domain/perturbation.ts'
 import { USDC } from '../../pipeline/domain/quote.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { aMarker } from '../../pipeline/testing/a-marker.ts'
-import { BEGINNING, endOfSlot, lateBefore } from '../cursor.ts'
+import { BEGINNING, endOfSlot, type LatePosition, lateBefore } from '../cursor.ts'
 import { tradeItem } from '../items/trade.ts'
 import { aSwap, BONK, JUP, served } from '../testing/a-swap.ts'
+import { handLog } from '../testing/hand-log.ts'
 import { fund, startFeed } from '../testing/start-feed.ts'
 
 type Started = Awaited<ReturnType<typeof startFeed>>
@@ -122,7 +123,7 @@ test('a withdrawn trade is retracted for each client whose filter it matches, fr
   const sent = (await all.take(3)) as { id: string }[]
   t.deepEqual(await filtered.take(1), [message(service)(second)])
 
-  const withdrawal = { slot: 1, blockId: null, solPrice: null, isPartial: false }
+  const withdrawal = { slot: 1, blockId: null, solPrice: null, rewind: null }
   await service.log.appendWithdrawal(withdrawal)
   await service.log.appendLate([second], 'stream', 9n)
   const idOf = (swap: Swap, blockId: bigint | null = null) => service.cursors.tradeId(swap, blockId)
@@ -168,6 +169,40 @@ test('a withdrawn trade is retracted for each client whose filter it matches, fr
   t.deepEqual(await back.fence(), [])
   await service.close()
   t.is(await service.meter.left('bob'), 98)
+})
+
+test('a client that comes from a process ahead of this one gets nothing from memory until this one has read the same withdrawals and late trades (rule K9)', async (t) => {
+  const log = handLog()
+  const service = await startFeed({ log })
+  await fund(service.meter, 'alice', 100)
+  const [first, withdrawn, late, last] = [at(1), at(1, 1), at(1, 2), at(4)]
+  await log.hand([
+    { kind: 'record', record: first, late: null },
+    { kind: 'record', record: withdrawn, late: null },
+    { kind: 'marker', marker: aMarker(1) },
+    { kind: 'marker', marker: aMarker(2) },
+  ])
+  const client = await service.connect('alice')
+  // The other process has read slot 1 after the withdrawal and the late trade, both of slot 2.
+  const other: LatePosition = { epoch: 0, passedSlot: 2, offsets: [[0, 5]] }
+  await client.subscribe({ after: service.cursors.encode('trades', first, other) })
+  t.deepEqual(await client.fence(), [])
+  const withdrawal = { slot: 1, blockId: null, solPrice: null, rewind: null }
+  await log.hand([{ kind: 'withdrawal', withdrawal }])
+  t.deepEqual(await client.fence(), [], 'the relay has read one of the two')
+  await log.hand([
+    { kind: 'record', record: late, late: 'stream' },
+    { kind: 'marker', marker: aMarker(3) },
+    { kind: 'record', record: last, late: null },
+    { kind: 'marker', marker: aMarker(4) },
+  ])
+  const sent = (await client.take(2)) as { trade_id: string; late?: true }[]
+  t.deepEqual(
+    sent.map((trade) => [trade.trade_id, trade.late]),
+    [late, last].map((swap) => [service.cursors.tradeId(swap, null), undefined]),
+  )
+  t.deepEqual(await client.fence(), [])
+  await service.close()
 })
 
 test('a bad message gets an error with its code and the connection stays; three in a row close it (rule F2)', async (t) => {

@@ -192,9 +192,14 @@ export class Feed implements UpgradeHandler, FeedStatus {
       { ...this.#deps, history, render, metrics: this.#metrics },
       this.#options.relay,
     )
-    this.#relay.listen((entries) => {
-      const batch = createTradeBatch(entries)
-      for (const connection of this.#traders.active()) connection.deliver(batch)
+    this.#relay.listen({
+      onEntries: (entries) => {
+        const batch = createTradeBatch(entries)
+        for (const connection of this.#traders.active()) connection.deliver(batch)
+      },
+      onOldWithdrawal: (before) => {
+        for (const connection of this.#traders.active()) connection.catchUpFrom(before)
+      },
     })
   }
 

@@ -54,10 +54,9 @@ export interface HistoryPageReaderDeps {
  * Reads pages of trades as of the newest completely stored slot: late trades marked by earlier
  * slots are completely stored, too. A page has two parts. The first is the late trades that belong
  * before the client's position and came after it left, marked `late`, in the order of the log, with
- * retractions of trades that it had. The
- * second is the trades after the position in event-key order, late ones in their place. Late trades
- * marked by the newest stored slot itself are left for a later page. Fetched history (`backfill`)
- * is never part of a page.
+ * retractions of trades that it had. The second is the trades after the position in event-key
+ * order, late ones in their place. Late trades marked by the newest stored slot itself are left for
+ * a later page. Fetched history (`backfill`) is never part of a page.
  */
 export class HistoryPageReader {
   readonly #deps: HistoryPageReaderDeps
@@ -117,7 +116,7 @@ export class HistoryPageReader {
     const { key, late } = position
     const { rows, isLast } = await readLateRows(store, late, target)
     const before = rows
-      .filter((row) => !('swap' in row) && compareEventKeys(row.key, key) <= 0)
+      .filter((row) => row.kind === 'late' && compareEventKeys(row.key, key) <= 0)
       .map((row) => row.key)
     const swaps = await readSwapsOf(store, before)
     const steps: CatchUpStep[] = []
@@ -127,18 +126,15 @@ export class HistoryPageReader {
       // The swaps of a withdrawal share a place, which is reached with the last one.
       if (next === undefined || compareMarks(row.mark, next.mark) !== 0)
         end = lateAfter(end, row.mark)
-      const swap = 'swap' in row ? row.swap : swaps.get(eventKeyText(row.key))
+      const swap = row.kind === 'withdrawn' ? row.swap : swaps.get(eventKeyText(row.key))
       if (swap === undefined || !matches(filter, swap.wallet, swap.baseMint)) continue
       const after = { key, late: end }
+      const id = this.#encode(key, end)
       const content = this.#contentOf(swap, row.blockId)
-      if ('swap' in row) {
-        if (wasSent(row, position))
-          steps.push(retractionStep(this.#encode(key, end), content, after))
-        continue
-      }
-      swaps.delete(eventKeyText(row.key)) // a swap may be on the log twice; it is sent once
-      const text = tradeText(this.#encode(key, end), content, true)
-      steps.push({ frame: frameText(text), isCharged: true, after })
+      if (row.kind === 'late') {
+        swaps.delete(eventKeyText(row.key)) // a swap may be on the log twice; it is sent once
+        steps.push({ frame: frameText(tradeText(id, content, true)), isCharged: true, after })
+      } else if (wasSent(row, position)) steps.push(retractionStep(id, content, after))
     }
     return { steps, end, isLast }
   }

@@ -97,6 +97,8 @@ export const TradeMessage = componentSchema('TradeMessage', 'A trade; costs 1 cr
     .describe('The trade belongs before trades already sent; `id` keeps the newest position'),
   data: TradeItem,
 })
+/** A trade, as sent on the feed. */
+export type TradeMessage = z.infer<typeof TradeMessage>
 
 /** A trade was withdrawn, because its block never became final (rule K9). */
 export const RetractedMessage = componentSchema(
@@ -111,12 +113,6 @@ export const RetractedMessage = componentSchema(
     data: TradeItem.describe('The trade as it was sent'),
   },
 )
-/** A withdrawal, as sent on the feed. */
-export type RetractedMessage = z.infer<typeof RetractedMessage>
-
-/** A trade, as sent on the feed. */
-export type TradeMessage = z.infer<typeof TradeMessage>
-
 /** A token on the trending watchlist as of a tick (section G of the rules). */
 export const WatchlistMessage = z
   .strictObject({

@@ -17,6 +17,7 @@ import { type PublishedSwap, tradeItem } from '../items/trade.ts'
 import { aSwap, served } from '../testing/a-swap.ts'
 import { handLog } from '../testing/hand-log.ts'
 import { catchUpSteps } from './catch-up-steps.ts'
+import type { RelayPosition } from './entry-renderer.ts'
 import { createRelay, type Relay, type RelayOptions } from './relay.ts'
 import { createFeedMetrics } from './telemetry.ts'
 import type { FeedEntry } from './trade-window.ts'
@@ -28,7 +29,6 @@ const render = (swap: PublishedSwap & EventKey) => JSON.stringify(tradeItem(serv
 const history = {
   marker: async () => null,
   cameBefore: async () => new Set<string>(),
-  withdrawnAt: async () => [],
 }
 const startRelay = (log: EventLog, options: RelayOptions = {}) =>
   createRelay(
@@ -59,11 +59,16 @@ const sinceThen = (relay: Relay, key = BEGINNING) =>
 function listen(relay: Relay) {
   const trades: FeedEntry[] = []
   let check: () => void = () => {}
-  relay.listen((some) => {
-    trades.push(...some)
-    check()
+  const oldWithdrawals: RelayPosition[] = []
+  relay.listen({
+    onEntries: (some) => {
+      trades.push(...some)
+      check()
+    },
+    onOldWithdrawal: (before) => oldWithdrawals.push(before),
   })
   return {
+    oldWithdrawals,
     messages: (count: number) =>
       new Promise<unknown[]>((resolve) => {
         check = () => {
@@ -177,6 +182,34 @@ test('the window is bounded by age and number, and reports which positions it co
   await log.appendSlot(slotOf(1, at(1, 3)))
   await log.appendSlot(slotOf(3, at(3)))
   t.deepEqual((await out.messages(6)).slice(5), [message(at(3))])
+  await relay.close()
+})
+
+test('a withdrawal of trades that are no longer all in memory is left to storage, and nothing waits for it (rule K9)', async (t) => {
+  const log = handLog()
+  const relay = await startRelay(log, { windowTrades: 1 })
+  const out = listen(relay)
+  await log.hand([
+    { kind: 'record', record: at(1), late: null },
+    { kind: 'record', record: at(1, 1), late: null },
+    { kind: 'marker', marker: aMarker(1) },
+  ])
+  const before = relay.position
+  await log.hand([
+    {
+      kind: 'withdrawal',
+      withdrawal: { slot: 1, blockId: null, solPrice: null, rewind: null },
+    },
+    { kind: 'marker', marker: aMarker(2) },
+    { kind: 'record', record: at(3), late: null },
+    { kind: 'marker', marker: aMarker(3) },
+  ])
+  t.deepEqual(out.oldWithdrawals, [before])
+  t.deepEqual(await out.messages(3), [at(1), at(1, 1), at(3)].map(message))
+  t.deepEqual(
+    [before, relay.position].map((position) => relay.window.covers(position)),
+    [false, true],
+  )
   await relay.close()
 })
 

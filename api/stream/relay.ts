@@ -7,7 +7,6 @@ import type { OnStage } from '../../pipeline/runtime/slot-stage.ts'
 import { BEGINNING, type CursorCodec, endOfSlot, type LatePosition, lateBefore } from '../cursor.ts'
 import type { PublishedSwap } from '../items/trade.ts'
 import { EntryRenderer, type RelayPosition } from './entry-renderer.ts'
-import { findWithdrawn } from './find-withdrawn.ts'
 import { findLateDuplicates } from './late-duplicates.ts'
 import { type MergerOutput, SlotMerger } from './slot-merger.ts'
 import type { FeedMetrics } from './telemetry.ts'
@@ -31,15 +30,26 @@ export interface RelayOptions {
 type WithdrawnOutput = Extract<MergerOutput, { kind: 'withdrawn' }>
 type PublishedOutput = Exclude<MergerOutput, WithdrawnOutput>
 
-/** Receives entries as they are published. */
-export type EntriesListener = (entries: readonly FeedEntry[]) => void
+/** Listens to a relay. */
+export interface RelayListener {
+  /**
+   * Called with new entries in the order in which they are sent, after they were added to the
+   * window. The list is empty when only the position moved.
+   */
+  onEntries(entries: readonly FeedEntry[]): void
+  /**
+   * Called when trades are withdrawn that are no longer all in the window. Storage alone has their
+   * retractions, after the position `before`.
+   */
+  onOldWithdrawal(before: RelayPosition): void
+}
 
 /** Dependencies of a relay. */
 export interface RelayDeps {
   readonly log: EventLog
   readonly cursors: CursorCodec
   /** Says where a log that starts empty continues, and whether a late trade is a duplicate. */
-  readonly history: Pick<TradeHistory, 'marker' | 'cameBefore' | 'withdrawnAt'>
+  readonly history: Pick<TradeHistory, 'marker' | 'cameBefore'>
   /** Renders a trade as JSON, as `GET /trades` serves it. */
   readonly render: (swap: PublishedSwap & EventKey) => string
   readonly logger: Logger
@@ -72,7 +82,7 @@ export class Relay {
   readonly #options: Required<RelayOptions>
   readonly #merger: SlotMerger
   readonly #renderer: EntryRenderer
-  readonly #listeners = new Set<EntriesListener>()
+  readonly #listeners = new Set<RelayListener>()
   #consumer: Consumer | undefined
   #isClosed = false
   /** Counts batches, to notice that the log is silent. */
@@ -131,12 +141,8 @@ export class Relay {
   /** Decodes a cursor; null for text that is none. */
   decode = (cursor: string) => this.#deps.cursors.decodePosition(cursor)
 
-  /**
-   * Calls the listener with new entries in the order in which they are sent, after they were added
-   * to the window. The list is empty when only the position moved. Returns a function that removes
-   * the listener.
-   */
-  listen(listener: EntriesListener): () => void {
+  /** Adds a listener. Returns a function that removes it. */
+  listen(listener: RelayListener): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
@@ -170,6 +176,7 @@ export class Relay {
     this.#merger.beginAt(end)
     this.window.raiseFloor(key, this.epoch)
     this.#renderer.moveTo({ key, late: lateBefore(this.epoch, end.slot) })
+    this.#resumePartitions()
   }
 
   /**
@@ -211,8 +218,10 @@ export class Relay {
       suspects.length === 0 ? undefined : await findLateDuplicates(suspects, this.#deps)
     if (this.#isClosed) return
     const outputs = this.#merger.read(batch, duplicates)
+    // A rewind may have made a withdrawal ready that waits.
+    if (outputs.length === 0) this.#resumePartitions()
     this.#deps.metrics.waiting.set(this.#merger.size)
-    for (const output of outputs) if (output.kind === 'withdrawn') await this.#retract(output)
+    for (const output of outputs) if (output.kind === 'withdrawn') this.#retract(output)
     const others = outputs.filter((output) => output.kind !== 'withdrawn')
     if (others.length > 0) this.#publish(others, received)
     this.#batches++
@@ -230,25 +239,27 @@ export class Relay {
     return !this.#merger.isBehind(partition)
   }
 
-  /** Publishes the retractions of a withdrawal, and takes its trades out of the window. */
-  async #retract({ withdrawal, mark }: WithdrawnOutput): Promise<void> {
-    const { slot } = withdrawal
-    const { metrics } = this.#deps
-    const isVoid = (wallet: number) =>
-      partitionOf(wallet, this.#deps.log.partitions) === mark.partition
-    const held = this.window.withdraw(slot, isVoid)
-    const isComplete = slot > this.window.floor.slot
-    const stored = isComplete ? null : await findWithdrawn(withdrawal, mark, this.#deps)
-    const trades = stored?.map((found) => this.#renderer.renderWithdrawn(found)) ?? held
-    if (this.#isClosed) return
-    metrics.retractions.inc(trades.length)
-    this.#send(this.#renderer.renderRetractions(trades, mark, this.#options.now()))
+  /** Takes the trades of a withdrawal out of the window, and publishes their retractions. */
+  #retract({ withdrawal, mark }: WithdrawnOutput): void {
+    const { metrics, log } = this.#deps
+    const isVoid = (wallet: number) => partitionOf(wallet, log.partitions) === mark.partition
+    const trades = this.window.withdraw(withdrawal.slot, mark, isVoid)
+    if (trades !== null) {
+      metrics.retractions.inc(trades.length)
+      this.#send(this.#renderer.renderRetractions(trades, mark, this.#options.now()))
+      return
+    }
+    metrics.oldWithdrawals.inc()
+    const before = this.position
+    this.#renderer.moveBehind(mark)
+    for (const listener of this.#listeners) listener.onOldWithdrawal(before)
+    this.#send([])
   }
 
   #send(entries: readonly FeedEntry[], at = this.#options.now()): void {
     this.#updateWindow(entries, at)
     // Also called without entries: a connection may wait for this position.
-    for (const listener of this.#listeners) listener(entries)
+    for (const listener of this.#listeners) listener.onEntries(entries)
     this.#resumePartitions()
   }
 
@@ -293,7 +304,7 @@ export class Relay {
 
 /** Whether an entry withdraws a slot that may have been published. */
 function isWithdrawal(entry: LogRecord): boolean {
-  return entry.kind === 'withdrawal' && !entry.withdrawal.isPartial
+  return entry.kind === 'withdrawal' && entry.withdrawal.rewind === null
 }
 
 /** Splits a batch before and after each withdrawal. Mostly there is none. */

@@ -2,19 +2,13 @@ import test from 'ava'
 import fc from 'fast-check'
 import type { Swap } from '../../pipeline/domain/event.ts'
 import { compareEventKeys, type EventKey, eventKeyText } from '../../pipeline/domain/event-key.ts'
-import { createMemoryLog } from '../../pipeline/log/memory.ts'
-import { createLogger } from '../../pipeline/runtime/logger.ts'
-import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
-import type { Store } from '../../pipeline/store/store.ts'
-import { readStorageMarker } from '../../pipeline/store/tables/progress.ts'
 import { aMarker } from '../../pipeline/testing/a-marker.ts'
-import { startFold } from '../../pipeline/workers/fold/fold.ts'
 import { lateBefore } from '../cursor.ts'
 import { tradeItem } from '../items/trade.ts'
-import type { StoredSlot } from '../storage-position.ts'
 import { aSwap, BONK, JUP, served } from '../testing/a-swap.ts'
+import { startFeedWorld } from '../testing/feed-world.ts'
 import { openEmbeddedStore, type TestStore } from '../testing/open-stores.ts'
-import { connect, type FeedClient, fund, startFeed } from '../testing/start-feed.ts'
+import { connect, type FeedClient } from '../testing/start-feed.ts'
 
 let opened: TestStore
 test.before(async () => {
@@ -22,81 +16,7 @@ test.before(async () => {
 })
 test.after.always(() => opened.remove())
 
-const logger = createLogger('silent')
-const PARTITIONS = 3
 const WALLETS = 4
-
-/**
- * The log and the storage behind several processes of the feed: what is appended is stored by the
- * real worker, as far as it is let. Each world goes on on the chain of the one before with an empty
- * log, as one process with everything embedded does after a restart.
- */
-async function startWorld(store: Store, epoch: number) {
-  const log = createMemoryLog(
-    { logger, registry: createRegistry() },
-    { partitions: PARTITIONS, epoch, maxBatch: 3 },
-  )
-  const before = await readStorageMarker(store)
-  let stored: StoredSlot | null = before && { slot: before.slot, blockTime: before.blockTime }
-  let open: () => void = () => {}
-  let gate: Promise<void> | null = null
-  let tell: () => void = () => {}
-  const fold = await startFold({
-    log,
-    logger,
-    registry: createRegistry(),
-    windowMs: 1,
-    onBug: (error) => {
-      throw error
-    },
-    store: {
-      ...store,
-      async insert(table, rows, options) {
-        await gate
-        await store.insert(table, rows, options)
-        if (table !== 'progress') return
-        const marker = await readStorageMarker(store)
-        stored = marker && { slot: marker.slot, blockTime: marker.blockTime }
-        tell()
-      },
-    },
-  })
-  const feeds: Awaited<ReturnType<typeof startFeed>>[] = []
-  return {
-    log,
-    feeds,
-    stored: () => stored,
-    slot: before?.slot ?? 100,
-    async addFeed() {
-      const relay = { windowTrades: 8, quietMs: 1 }
-      const options = { log, store, stored: () => stored, relay, connectionsPerKey: 100 }
-      const feed = await startFeed({ ...options, keepLog: true })
-      await fund(feed.meter, 'alice', 1_000_000)
-      feeds.push(feed)
-      return feed
-    },
-    pause() {
-      gate ??= new Promise((resolve) => {
-        open = resolve
-      })
-    },
-    resume() {
-      gate = null
-      open()
-    },
-    async settled(slot: number) {
-      while ((stored?.slot ?? -1) < slot)
-        await new Promise<void>((resolve) => {
-          tell = resolve
-        })
-    },
-    async close() {
-      await Promise.all(feeds.map((feed) => feed.close()))
-      await fold.stop()
-      await log.close()
-    },
-  }
-}
 
 interface Message {
   readonly type?: string
@@ -113,9 +33,18 @@ type Step =
   /** A slot is withdrawn, and the finalized chain has other trades there. */
   | { readonly kind: 'withdraw'; readonly slotsAgo: number; readonly trades: readonly Trade[] }
   | { readonly kind: 'storage'; readonly isPaused: boolean }
+  /** A process stops reading the log, so that storage and other processes are ahead of it. */
+  | { readonly kind: 'relay'; readonly process: number; readonly isPaused: boolean }
   | { readonly kind: 'process' }
   | { readonly kind: 'cut'; readonly client: number }
   | { readonly kind: 'come back'; readonly client: number; readonly to: number }
+  /** A client that has lost the last messages goes on at another process. */
+  | {
+      readonly kind: 'move'
+      readonly client: number
+      readonly lost: number
+      readonly to: number
+    }
   /** A new client that has read `GET /trades` follows from its `X-Head-Cursor`. */
   | { readonly kind: 'from REST'; readonly to: number }
 interface Trade {
@@ -151,9 +80,14 @@ const aStep: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({ kind: kind('withdraw'), slotsAgo: fc.nat(6), trades: someTrades }),
   },
   { weight: 2, arbitrary: fc.record({ kind: kind('storage'), isPaused: fc.boolean() }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ kind: kind('relay'), process: fc.nat(3), isPaused: fc.boolean() }),
+  },
   { weight: 1, arbitrary: fc.record({ kind: kind('process') }) },
   { weight: 3, arbitrary: fc.record({ kind: kind('cut'), client }) },
   { weight: 5, arbitrary: fc.record({ kind: kind('come back'), client, to }) },
+  { weight: 5, arbitrary: fc.record({ kind: kind('move'), client, lost: fc.nat(5), to }) },
   { weight: 1, arbitrary: fc.record({ kind: kind('from REST'), to }) },
 )
 
@@ -169,7 +103,7 @@ let times = 1_000_000
 test('a client that reconnects at any time to any process gets every matching trade once, in order except late ones, and ends with none that was withdrawn (rules F3, F4, K9)', async (t) => {
   await fc.assert(
     fc.asyncProperty(fc.array(aStep, { minLength: 5, maxLength: 50 }), async (steps) => {
-      const world = await startWorld(opened.store, ++worlds)
+      const world = await startFeedWorld(opened.store, ++worlds)
       const { log } = world
       await world.addFeed()
       await world.addFeed()
@@ -210,8 +144,9 @@ test('a client that reconnects at any time to any process gets every matching tr
         one.after ??= (answer as { cursor: string }).cursor
       }
       /** Disconnects the client and checks the order of the trades it had received. */
-      const cut = (one: Client) => {
-        const messages = (one.socket?.received.splice(0) ?? []) as Message[]
+      const cut = (one: Client, lost = 0) => {
+        const received = (one.socket?.received.splice(0) ?? []) as Message[]
+        const messages = received.slice(0, Math.max(0, received.length - lost))
         one.socket?.socket.terminate()
         one.socket = null
         const trades = messages.filter(({ channel }) => channel === 'trades')
@@ -266,7 +201,7 @@ test('a client that reconnects at any time to any process gets every matching tr
         } else if (step.kind === 'withdraw') {
           const at = slots.at(-1 - step.slotsAgo)
           if (at === undefined) continue
-          await log.appendWithdrawal({ slot: at, blockId: null, solPrice: null, isPartial: false })
+          await log.appendWithdrawal({ slot: at, blockId: null, solPrice: null, rewind: null })
           for (const one of all) if (one.swap.slot === at) one.isWithdrawn = true
           for (const key of known) if (key.startsWith(`${at}/`)) known.delete(key)
           const swaps = step.trades.map((trade) => make(at, trade))
@@ -278,8 +213,12 @@ test('a client that reconnects at any time to any process gets every matching tr
           blocks.set(at, blockId)
           await log.appendLate(swaps, 'stream', blockId)
         } else if (step.kind === 'storage') {
-          if (step.isPaused) world.pause()
-          else world.resume()
+          if (step.isPaused) world.storage.pause()
+          else world.storage.resume()
+        } else if (step.kind === 'relay') {
+          const gate = world.relays[step.process]
+          if (step.isPaused) gate?.pause()
+          else gate?.resume()
         } else if (step.kind === 'process') {
           if (world.feeds.length < 4) await world.addFeed()
         } else if (step.kind === 'cut') {
@@ -288,6 +227,14 @@ test('a client that reconnects at any time to any process gets every matching tr
         } else if (step.kind === 'come back') {
           const one = clients[step.client]
           if (one && one.socket === null) await follow(one, step.to)
+        } else if (step.kind === 'move') {
+          const one = clients[step.client]
+          if (!one) continue
+          if (one.socket === null) await follow(one, step.to)
+          const { received, fence } = one.socket!
+          received.unshift(...received.splice(0), ...(await fence()))
+          cut(one, step.lost)
+          await follow(one, step.to + 1)
         } else if (step.kind === 'from REST') {
           const stored = world.stored()
           if (stored === null || stored.slot <= world.slot || clients.length > 6) continue

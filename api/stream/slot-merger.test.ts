@@ -2,6 +2,7 @@ import test from 'ava'
 import fc from 'fast-check'
 import type { Swap } from '../../pipeline/domain/event.ts'
 import { compareEventKeys, eventKeyText } from '../../pipeline/domain/event-key.ts'
+import type { Rewind } from '../../pipeline/domain/slot.ts'
 import type { LogRecord } from '../../pipeline/log/log.ts'
 import { aMarker } from '../../pipeline/testing/a-marker.ts'
 import { aSwap } from '../testing/a-swap.ts'
@@ -293,10 +294,11 @@ test('a marker whose parent never came gives a gap (rule K2)', (t) => {
   ])
 })
 
-const withdrawal = (slot: number, isPartial = false) => ({
+const withdrawal = (slot: number, rewind: Rewind | null = null) => ({
   kind: 'withdrawal' as const,
-  withdrawal: { slot, blockId: 7n, solPrice: null, isPartial },
+  withdrawal: { slot, blockId: 7n, solPrice: null, rewind },
 })
+const rewindTo = (slot: number, attempt = 1): Rewind => ({ checkpoint: aMarker(slot), attempt })
 
 test('a withdrawal of a released slot comes at its place, and the other block of the slot after it, late (rule K9)', (t) => {
   const merger = new SlotMerger(1, { epoch: 3 })
@@ -325,12 +327,60 @@ test('of a slot that was not appended whole only what came after its withdrawal 
   read(0, marker(1))
   read(1, marker(1))
   // One partition has all of the old block with its marker, the other one a part of it.
-  t.deepEqual(read(0, swap(at(2)), marker(2), withdrawal(2, true)), [])
-  t.deepEqual(read(1, swap(at(2, 0, 2)), withdrawal(2, true)), [])
+  t.deepEqual(read(0, swap(at(2)), marker(2), withdrawal(2, rewindTo(1))), [])
+  t.deepEqual(read(1, swap(at(2, 0, 2)), withdrawal(2, rewindTo(1))), [])
   t.deepEqual(read(0, swap(at(2, 1)), marker(2)), [])
   const outputs = read(1, swap(at(2, 1, 2)), marker(2))
   t.deepEqual(
     outputs.map((output) => (output.kind === 'slot' ? output.swaps : output)),
     [[at(2, 1), at(2, 1, 2)]],
+  )
+})
+
+test('a void marker releases nothing, whichever partition is read first (rule K9)', (t) => {
+  const merger = new SlotMerger(3, { epoch: 3 })
+  const read = reader(merger)
+  for (const partition of [0, 1, 2]) read(partition, marker(1))
+  const back = withdrawal(2, rewindTo(1))
+  // The block that is sealed instead lacks slot 2, and the first reader is through with all of it.
+  t.deepEqual(read(0, back, marker(3, 1), swap(at(4)), marker(4)), [])
+  t.deepEqual(read(1, swap(at(2, 0, 2)), marker(2), back, marker(3, 1), marker(4)), [])
+  t.deepEqual(read(2, marker(2)), [])
+  t.deepEqual(read(2, back), [])
+  t.deepEqual(read(2, marker(3, 1), marker(4)), [
+    { kind: 'slot', marker: aMarker(3, 1), swaps: [] },
+    { kind: 'slot', marker: aMarker(4), swaps: [at(4)] },
+  ])
+})
+
+test('a second rewind voids what came after the first one (rule K9)', (t) => {
+  const merger = new SlotMerger(2, { epoch: 3 })
+  const read = reader(merger)
+  for (const partition of [0, 1]) read(partition, marker(1))
+  const [first, second] = [1, 2].map((attempt) => withdrawal(2, rewindTo(1, attempt)))
+  if (first === undefined || second === undefined) throw new Error('there are two')
+  t.deepEqual(read(0, marker(2), first, second, swap(at(2)), marker(2)), [])
+  t.deepEqual(read(1, first, swap(at(2, 1, 2)), marker(2)), [])
+  t.deepEqual(read(1, second, marker(2)), [{ kind: 'slot', marker: aMarker(2), swaps: [at(2)] }])
+})
+
+test('a withdrawal between a void marker and its rewind does not wait for the void slot (rule K9)', (t) => {
+  const merger = new SlotMerger(2, { epoch: 3 })
+  const read = reader(merger)
+  for (const partition of [0, 1]) read(partition, marker(1))
+  read(0, marker(2))
+  t.false(merger.isReady(0))
+  read(1, withdrawal(2, rewindTo(1)))
+  t.true(merger.isReady(0))
+})
+
+test('a partition whose rewind lies before the place where reading starts holds nothing up (rule K9)', (t) => {
+  const merger = new SlotMerger(2, { epoch: 3 })
+  const read = reader(merger)
+  read(0, marker(1), marker(2), withdrawal(2, rewindTo(1)), marker(2), marker(3))
+  const released = read(1, marker(2), marker(3))
+  t.deepEqual(
+    released.map((output) => output.kind === 'slot' && output.marker.slot),
+    [1, 2, 3],
   )
 })

@@ -1,7 +1,13 @@
 import type { BlockId } from '../../pipeline/domain/block-id.ts'
 import type { Swap } from '../../pipeline/domain/event.ts'
 import { compareEventKeys, eventKeyText } from '../../pipeline/domain/event-key.ts'
-import type { SlotMarker, Withdrawal } from '../../pipeline/domain/slot.ts'
+import {
+  checkpointSlot,
+  isLater,
+  type Rewind,
+  type SlotMarker,
+  type Withdrawal,
+} from '../../pipeline/domain/slot.ts'
 import { type LateMark, LateOrder } from '../../pipeline/log/late-order.ts'
 import type { LogBatch } from '../../pipeline/log/log.ts'
 import { partitionOf } from '../../pipeline/log/topics.ts'
@@ -49,9 +55,10 @@ export interface MergerStart {
  * partitions after the same slot: only those of one partition are in order. Fetched history
  * (`backfill`) is never released.
  *
- * A withdrawal (rule K9) of a slot that was not appended whole drops what was read of the slot.
- * Read another one alone, once `isReady`: everything that its partition had passed is then
- * released, so that every process has the same order.
+ * A withdrawal (rule K9) is read alone, once `isReady`: everything that its partition had passed is
+ * then released, so that every process has the same order. The withdrawals of a rewind are not:
+ * they drop what was read of slots that were not appended whole. No slot after the checkpoint is
+ * released before every partition has read them.
  */
 export class SlotMerger {
   readonly #order: LateOrder
@@ -71,6 +78,8 @@ export class SlotMerger {
   readonly #releasedKeys = new Map<number, Set<string>>()
   /** Event keys of the newest late swaps read, of any slot; bounded. */
   readonly #lateKeys = new Set<string>()
+  /** The newest rewind, its last slot, and the partitions that have read it. */
+  #rewind: { readonly to: Rewind; lastSlot: number; readonly partitions: Set<number> } | null = null
   /** Slots withdrawn per partition, the newest: what comes late of them was not released before. */
   readonly #withdrawn = new Set<string>()
   #forgottenTo = -1
@@ -108,12 +117,12 @@ export class SlotMerger {
 
   /** Whether everything that this partition had passed is released. */
   isReady(partition: number): boolean {
-    return (this.#order.passed(partition) ?? -1) <= (this.#releasedTo ?? -1)
+    return this.#passed(partition) <= (this.#releasedTo ?? -1)
   }
 
   /** Whether this partition is the furthest behind: only reading it releases slots. */
   isBehind(partition: number): boolean {
-    return (this.#order.passed(partition) ?? -1) <= this.#lowestPassed()
+    return this.#passed(partition) <= this.#lowestPassed()
   }
 
   /**
@@ -172,11 +181,11 @@ export class SlotMerger {
     offset: number,
     outputs: MergerOutput[],
   ): void {
-    const { slot, isPartial } = withdrawal
+    const { slot, rewind } = withdrawal
     this.#dropWaiting(partition, slot)
-    if (isPartial) this.#order.unpass(partition, slot)
+    if (rewind !== null) this.#goBack(partition, slot, rewind)
     const passedSlot = this.#order.passed(partition)
-    if (isPartial || passedSlot === null) return
+    if (rewind !== null || passedSlot === null) return
     this.#forgetKeys(partition, slot)
     const [oldest] = this.#withdrawn
     if (this.#withdrawn.size >= MAX_WITHDRAWN && oldest !== undefined)
@@ -184,6 +193,20 @@ export class SlotMerger {
     this.#withdrawn.add(`${partition}/${slot}`)
     const mark = { epoch: this.#order.epoch, passedSlot, partition, offset }
     outputs.push({ kind: 'withdrawn', withdrawal, mark })
+  }
+
+  /** Forgets the void markers of a rewind. Each partition reads those that count after it. */
+  #goBack(partition: number, slot: number, to: Rewind): void {
+    this.#order.goBack(partition, to)
+    for (const known of this.#markers.keys())
+      if (known > checkpointSlot(to)) this.#markers.delete(known)
+    const newest = this.#rewind
+    if (newest === null || isLater(to, newest.to))
+      this.#rewind = { to, lastSlot: slot, partitions: new Set([partition]) }
+    else if (!isLater(newest.to, to)) {
+      newest.partitions.add(partition)
+      newest.lastSlot = Math.max(newest.lastSlot, slot)
+    }
   }
 
   #dropWaiting(partition: number, slot: number): void {
@@ -300,11 +323,23 @@ export class SlotMerger {
     return true
   }
 
+  /**
+   * The newest slot that a partition has passed; -1 before the first. Markers after the checkpoint
+   * of a rewind are void until the partition has read it. Those after its last slot follow it.
+   */
+  #passed(partition: number): number {
+    const passed = this.#order.passed(partition) ?? -1
+    if (this.#rewind === null) return passed
+    const { to, lastSlot, partitions } = this.#rewind
+    const isVoid = passed <= lastSlot && !partitions.has(partition)
+    return isVoid ? Math.min(passed, checkpointSlot(to)) : passed
+  }
+
   /** The newest slot that every partition has passed; -1 before the first. */
   #lowestPassed(): number {
     let lowest = Number.POSITIVE_INFINITY
     for (let partition = 0; partition < this.#partitions; partition++)
-      lowest = Math.min(lowest, this.#order.passed(partition) ?? -1)
+      lowest = Math.min(lowest, this.#passed(partition))
     return lowest
   }
 }

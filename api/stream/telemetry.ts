@@ -24,6 +24,10 @@ export function createFeedMetrics(registry: Registry) {
       'feed_retracted_trades_total',
       'Trades published and then withdrawn, because their block never became final.',
     ),
+    oldWithdrawals: counter(
+      'feed_old_withdrawals_total',
+      'Withdrawals of slots no longer in memory, by slot and partition: connected clients get the retractions from storage.',
+    ),
     viewMessages: counter(
       'feed_view_messages_sent_total',
       'Messages of the channels watchlist and signals sent; free.',

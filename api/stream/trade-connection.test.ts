@@ -62,7 +62,6 @@ async function startClient(balance: number) {
     history: {
       marker: async () => null,
       cameBefore: async () => new Set<string>(),
-      withdrawnAt: async () => [],
     },
     metrics: createFeedMetrics(createRegistry()),
   })
@@ -84,7 +83,10 @@ async function startClient(balance: number) {
   let start: string | undefined
   let count = 0
   let connection: TradeConnection
-  const unlisten = relay.listen((entries) => connection.deliver(createTradeBatch(entries)))
+  const unlisten = relay.listen({
+    onEntries: (entries) => connection.deliver(createTradeBatch(entries)),
+    onOldWithdrawal: (before) => connection.catchUpFrom(before),
+  })
 
   /** Runs all pending microtasks and immediates. */
   const settle = () => new Promise((resolve) => setImmediate(resolve))

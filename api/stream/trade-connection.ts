@@ -85,6 +85,15 @@ export class TradeConnection {
     else if (batch.entries.length > 0) this.#deliverLive(batch, filter)
   }
 
+  /**
+   * Ends live delivery at a position after which storage has messages that the relay does not have,
+   * until the subscription has caught up from there.
+   */
+  catchUpFrom(position: FeedPosition): void {
+    const { filter, isLive } = this.#subscription
+    if (this.#protocol.isOpen && filter !== null && isLive) this.#subscription.catchUpFrom(position)
+  }
+
   #deliverLive(batch: TradeBatch, filter: Filter): void {
     if (this.#protocol.isSlow) {
       this.end('slow_reader')

@@ -6,11 +6,6 @@ import { rowKeyText } from '../../pipeline/store/tables/event-rows.ts'
 import { readPlaces } from '../../pipeline/store/tables/late-swaps.ts'
 import { readStorageMarker } from '../../pipeline/store/tables/progress.ts'
 import { readSwapRows } from '../../pipeline/store/tables/swaps.ts'
-import { isWithdrawn } from '../../pipeline/store/tables/withdrawn-slots.ts'
-import {
-  readSwapsWithdrawnAt,
-  type WithdrawnSwap,
-} from '../../pipeline/store/tables/withdrawn-swaps.ts'
 import type { Account } from '../credits/meter.ts'
 import { endOfSlot, type FeedPosition, lateBefore } from '../cursor.ts'
 import { FairQueue } from '../fair-queue.ts'
@@ -79,12 +74,6 @@ export class TradeHistory {
     return this.#queue.run(account, read, () => currentRequest() === null)
   }
 
-  /** Returns the swaps of a withdrawal; null while it is not stored. */
-  async withdrawnAt(slot: number, mark: LateMark): Promise<readonly WithdrawnSwap[] | null> {
-    const { store } = this.#deps
-    return (await isWithdrawn(store, slot, mark)) ? readSwapsWithdrawnAt(store, mark) : null
-  }
-
   /** Marker of the newest slot that is completely stored; null before the first. */
   marker(): Promise<SlotMarker | null> {
     return readStorageMarker(this.#deps.store)
@@ -92,12 +81,14 @@ export class TradeHistory {
 
   /**
    * Returns the event keys of those late swaps that were published before: they are stored at
-   * another place of the log than their mark says.
+   * another place of the log than their mark says. Withdrawn swaps do not count: one of the
+   * finalized block may have the same key.
    */
   async cameBefore(late: readonly LateSwap[]): Promise<ReadonlySet<string>> {
     const { store } = this.#deps
     const keys = late.map(({ swap }) => swap)
-    const storedKeys = new Set((await readSwapRows(store, keys)).map(rowKeyText))
+    const rows = await readSwapRows(store, keys)
+    const storedKeys = new Set(rows.filter((row) => row.is_deleted === 0).map(rowKeyText))
     const stored = late.filter(({ swap }) => storedKeys.has(eventKeyText(swap)))
     if (stored.length === 0) return new Set()
     const places = await readPlaces(store, keys)

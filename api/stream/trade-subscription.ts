@@ -2,7 +2,7 @@ import type { Account } from '../credits/meter.ts'
 import type { FeedPosition } from '../cursor.ts'
 import type { Filter } from '../rows/filter.ts'
 import type { CatchUpStep } from './catch-up-step.ts'
-import { catchUpSteps, isPassed } from './catch-up-steps.ts'
+import { catchUpSteps, hasReadLate, isPassed } from './catch-up-steps.ts'
 import type { HistoryPage, PageRequest } from './history-page.ts'
 import type { ProtocolHandler, Transport } from './protocol-handler.ts'
 import type { Relay } from './relay.ts'
@@ -96,6 +96,12 @@ export class TradeSubscription {
     this.#waitsFor = 'credits'
   }
 
+  /** Returns from live to catching up at `position`. */
+  catchUpFrom(position: FeedPosition): void {
+    this.#position = position
+    this.advance()
+  }
+
   /** Continues after credits were granted. */
   resume(): void {
     this.#waitsFor = null
@@ -126,9 +132,11 @@ export class TradeSubscription {
         this.#advanceInStorage(this.#position)
         return
       }
+      // The position comes from storage or a process that is ahead. `onPublished` continues later.
+      if (!hasReadLate(relay, this.#position)) return
       const isDone = this.#send(catchUpSteps(relay, this.#position, this.#filter), WINDOW_LIMITS)
       if (!isDone) return
-      // The position is ahead of this relay, so `onPublished` continues later.
+      // The position may be ahead of this relay in trades, too.
       if (this.#waitsFor !== null || !isPassed(relay, this.#position)) return
       this.#position = null
       this.#mustKeepUp = true

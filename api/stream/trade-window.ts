@@ -8,7 +8,7 @@ export interface FeedTrade {
   readonly key: EventKey
   readonly mint: string
   /** Its place among late trades if it came after its slot was sent (rule K2); null otherwise. */
-  readonly mark: LateMark | null
+  readonly lateMark: LateMark | null
   /** The frame for live connections. That of a late trade says `late`. */
   readonly live: Buffer
   readonly tradeId: string
@@ -25,21 +25,18 @@ export interface FeedGap {
   readonly kind: 'gap'
   readonly key: EventKey
   readonly live: Buffer
-  readonly before: FeedPosition
   readonly at: number
 }
 
 /** A trade that was withdrawn after it had been published (rule K9). */
-export interface FeedRetraction extends Pick<FeedTrade, 'key' | 'mint' | 'tradeId' | 'data'> {
+export interface FeedRetraction
+  extends Pick<FeedTrade, 'key' | 'mint' | 'lateMark' | 'tradeId' | 'data'> {
   readonly kind: 'retraction'
-  /** Place of the withdrawal, which all trades of a slot and a partition share. */
-  readonly mark: LateMark
-  /** The trade's own place among late ones; null if it came in the order of the chain. */
-  readonly lateMark: LateMark | null
-  /** Whether it is the last of its withdrawal: a client that has had it is past the `mark`. */
+  /** Place of the withdrawal among late trades; all trades of a slot and a partition share it. */
+  readonly withdrawalMark: LateMark
+  /** Whether it is the last of its withdrawal: a client that has had it is past the withdrawal. */
   readonly isLast: boolean
   readonly live: Buffer
-  readonly before: FeedPosition
   readonly at: number
 }
 
@@ -47,7 +44,7 @@ export interface FeedRetraction extends Pick<FeedTrade, 'key' | 'mint' | 'tradeI
 export type FeedEntry = FeedTrade | FeedGap | FeedRetraction
 
 /** An entry that comes in the order of late ones. */
-export type LateEntry = (FeedTrade & { readonly mark: LateMark }) | FeedRetraction
+export type LateEntry = (FeedTrade & { readonly lateMark: LateMark }) | FeedRetraction
 
 /**
  * The last minutes of the feed in memory, bounded by age and number. Entries are in event-key
@@ -62,6 +59,7 @@ export class TradeWindow {
   #floor: EventKey
   #late: LateEntry[] = []
   #lateFloor: LatePosition
+  #newestLate: LateMark | null = null
 
   constructor(
     limits: { readonly maxAgeMs: number; readonly maxTrades: number },
@@ -98,7 +96,10 @@ export class TradeWindow {
 
   /** Inserts an entry at its place in event-key order. */
   add(entry: FeedEntry): void {
-    if (isLate(entry)) this.#late.push(entry)
+    if (isLate(entry)) {
+      this.#late.push(entry)
+      this.#newestLate = placeOf(entry)
+    }
     if (entry.kind === 'retraction') return
     if (compareEventKeys(entry.key, this.#floor) <= 0) return // never read below the floor
     const newest = this.#entries.at(-1)
@@ -108,10 +109,11 @@ export class TradeWindow {
   }
 
   /**
-   * Removes and returns the trades of a slot that `isVoid` selects by wallet, in event-key order.
-   * They are all that were published if `floor` is before the slot.
+   * Removes the trades of a slot that `isVoid` selects by wallet, withdrawn at `mark`, and returns
+   * them in event-key order. Null if some of the slot were evicted: the window then covers no
+   * position before the withdrawal.
    */
-  withdraw(slot: number, isVoid: (wallet: number) => boolean): FeedTrade[] {
+  withdraw(slot: number, mark: LateMark, isVoid: (wallet: number) => boolean): FeedTrade[] | null {
     const isOf = <E extends FeedEntry>(entry: E): entry is E & FeedTrade =>
       entry.kind === 'trade' && entry.key.slot === slot && isVoid(entry.key.wallet)
     const from = this.#start + this.indexAfter(endOfSlot(slot - 1))
@@ -120,6 +122,11 @@ export class TradeWindow {
     this.#entries.splice(from, to - from, ...found.filter((entry) => !isOf(entry)))
     const late = this.#late.filter(isOf)
     this.#late = this.#late.filter((entry) => !isOf(entry))
+    if (slot <= this.#floor.slot) {
+      this.#raiseLateFloor(mark.epoch, mark.passedSlot + 1)
+      this.#newestLate = mark
+      return null
+    }
     return [...new Set([...found.filter(isOf), ...late])].sort((a, b) =>
       compareEventKeys(a.key, b.key),
     )
@@ -147,15 +154,17 @@ export class TradeWindow {
   lateAfter(late: LatePosition): LateEntry[] {
     let from = this.#late.length
     for (; from > 0; from--) {
-      const mark = this.#late[from - 1]?.mark
-      if (mark && (mark.epoch - late.epoch || mark.passedSlot - late.passedSlot) < 0) break
+      const entry = this.#late[from - 1]
+      if (entry === undefined) break
+      const { epoch, passedSlot } = placeOf(entry)
+      if ((epoch - late.epoch || passedSlot - late.passedSlot) < 0) break
     }
-    return this.#late.slice(from).filter(({ mark }) => !hasCome(mark, late))
+    return this.#late.slice(from).filter((entry) => !hasCome(placeOf(entry), late))
   }
 
-  /** Mark of the newest late trade or retraction in the window; null for none. */
+  /** Mark of the newest late trade or withdrawal, also if it was evicted; null for none. */
   get newestLate(): LateMark | null {
-    return this.#late.at(-1)?.mark ?? null
+    return this.#newestLate
   }
 
   /**
@@ -182,9 +191,10 @@ export class TradeWindow {
 
   #evictLate(now: number): void {
     let gone = 0
-    for (const { at, mark } of this.#late) {
-      if (this.#late.length - gone <= this.#maxTrades && now - at <= this.#maxAgeMs) break
+    for (const entry of this.#late) {
+      if (this.#late.length - gone <= this.#maxTrades && now - entry.at <= this.#maxAgeMs) break
       gone++
+      const mark = placeOf(entry)
       this.#raiseLateFloor(mark.epoch, mark.passedSlot + 1)
     }
     if (gone > 0) this.#late = this.#late.slice(gone)
@@ -197,5 +207,10 @@ export class TradeWindow {
 }
 
 function isLate(entry: FeedEntry): entry is LateEntry {
-  return entry.kind === 'retraction' || (entry.kind === 'trade' && entry.mark !== null)
+  return entry.kind === 'retraction' || (entry.kind === 'trade' && entry.lateMark !== null)
+}
+
+/** The place of an entry in the order of late ones. */
+function placeOf(entry: LateEntry): LateMark {
+  return entry.kind === 'retraction' ? entry.withdrawalMark : entry.lateMark
 }

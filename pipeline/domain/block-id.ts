@@ -11,3 +11,8 @@ export function blockIdOf(blockhash: unknown): BlockId | null {
   if (bytes === null || bytes.length !== 32) return null
   return Buffer.from(bytes.buffer, bytes.byteOffset, 32).readBigUInt64BE()
 }
+
+/** Whether the ids are of two blocks; false while one is not known. */
+export function isOtherBlock(a: BlockId | null, b: BlockId | null): boolean {
+  return a !== null && b !== null && a !== b
+}

@@ -48,8 +48,12 @@ export interface ResumePoint {
    * one before them comes first, if there is one.
    */
   readonly unfinalized: readonly SlotMarker[]
+  /** Slots of `unfinalized` that every reader of the log withdraws. */
+  readonly withdrawn: ReadonlySet<number>
   /** Slots after the checkpoint of which something was appended, but perhaps not everything. */
   readonly partial: readonly PartialSlot[]
+  /** `Rewind.attempt` of the next rewind to the checkpoint. */
+  readonly attempt: number
 }
 
 /** A slot that was perhaps not appended whole. */
@@ -64,7 +68,9 @@ export const LIVE_START: ResumePoint = {
   checkpoint: null,
   finalized: null,
   unfinalized: [],
+  withdrawn: new Set(),
   partial: [],
+  attempt: 1,
 }
 
 /**
@@ -93,8 +99,32 @@ export interface Withdrawal {
   readonly blockId: BlockId | null
   /** The price of the pool that came from this block and is void too; null for none. */
   readonly solPrice: SolPrice | null
-  /** The slot was not appended whole, so no reader has it. Markers of it are void too. */
-  readonly isPartial: boolean
+  /** Set if the slot was perhaps not appended whole, so that it was not released to clients. */
+  readonly rewind: Rewind | null
+}
+
+/**
+ * How ingest goes on after a process that ended while it appended slots: every partition gets a
+ * withdrawal of each slot after the checkpoint, with the same rewind. What is above them in a
+ * partition is void, markers too.
+ */
+export interface Rewind {
+  /** The newest slot that was appended whole; null for none. */
+  readonly checkpoint: SlotMarker | null
+  /** Counts the rewinds to this checkpoint, from 1. */
+  readonly attempt: number
+}
+
+/** The slot of the checkpoint; -1 for none. */
+export function checkpointSlot({ checkpoint }: Rewind): number {
+  return checkpoint?.slot ?? -1
+}
+
+/** Whether a rewind is later than another one of the same log. */
+export function isLater(rewind: Rewind, than: Rewind | null): boolean {
+  if (than === null) return true
+  const ahead = checkpointSlot(rewind) - checkpointSlot(than) || rewind.attempt - than.attempt
+  return ahead > 0
 }
 
 /** A record that the decoder returns for a tracked wallet. */

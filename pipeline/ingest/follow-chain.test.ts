@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { SubscribeUpdate } from '@triton-one/yellowstone-grpc'
+import { CommitmentLevel, SubscribeUpdate } from '@triton-one/yellowstone-grpc'
 import test from 'ava'
 import bs58 from 'bs58'
 import { addressBytes, addressFromBytes } from '../domain/address.ts'
@@ -7,6 +7,7 @@ import { ServiceError } from '../domain/service-error.ts'
 import { createWallets } from '../domain/wallets.ts'
 import { createLogger } from '../runtime/logger.ts'
 import { createRegistry } from '../runtime/telemetry.ts'
+import type { FinalityStart } from './finality/finality-follower.ts'
 import { type ChainFollower, followChain } from './follow-chain.ts'
 import type { FollowLimits } from './follow-limits.ts'
 import { RpcErrorResponse } from './rpc/json-rpc.ts'
@@ -142,18 +143,30 @@ function fakeServer(first: readonly StreamEnd[] = []) {
   }
 }
 
+/** Follows from `head`. The second subscription, to finalized blocks, stays silent. */
 function follow(
   head: number | null,
   rpc: SolanaRpc,
   openStream: OpenUpdateStream,
   limits: Partial<FollowLimits> = {},
   wallets = createWallets([wallet]),
+  finality: Partial<FinalityStart> = {},
 ): ChainFollower {
   return followChain(
-    { endpoint: 'http://fake', xToken: null, pricePool: pool, wallets, head, finality: null },
+    {
+      endpoint: 'http://fake',
+      xToken: null,
+      pricePool: pool,
+      wallets,
+      head,
+      finality: { finalized: head, sealed: [], withdrawn: new Set(), ...finality },
+    },
     {
       rpc,
-      openStream,
+      openStream: async (options) =>
+        options.request.commitment === CommitmentLevel.FINALIZED
+          ? { send: () => {}, close: () => {} }
+          : openStream(options),
       prices: createSolPrices(),
       logger: createLogger('silent'),
       metrics: createIngestMetrics(createRegistry()),
@@ -375,6 +388,23 @@ test('after a cut, slots before it and replayed slots are compared with RPC to f
     ['late', 13, 2, 'stream'],
   ])
   t.deepEqual(rpc.requestedSlots, [8, 9, 10, 11, 12, 13])
+  await chain.close()
+})
+
+test('a slot that was withdrawn before a restart is not compared: only its finalized block counts (rule K9)', async (t) => {
+  const server = fakeServer()
+  const limits = { recheckSlots: 2, restartRecheckSlots: 3 }
+  const sealed = [11, 12].map((slot) => ({ slot, parent: slot - 1, blockId: null }))
+  const chain = follow(12, fakeRpc(12, 1), server.open, limits, undefined, {
+    finalized: 10,
+    sealed,
+    withdrawn: new Set([11]),
+  })
+  await server.stream(1)
+  t.deepEqual(await take(chain, 2), [
+    ['late', 10, 1, 'backfill'],
+    ['late', 12, 1, 'backfill'],
+  ])
   await chain.close()
 })
 

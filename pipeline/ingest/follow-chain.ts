@@ -39,8 +39,8 @@ export interface FollowConfig {
   readonly wallets: Wallets
   /** The checkpoint: the last slot that needs no ingest. Null: none. */
   readonly head: number | null
-  /** Where finality is followed from; null: it is not followed. */
-  readonly finality: FinalityStart | null
+  /** Where finality is followed from. */
+  readonly finality: FinalityStart
 }
 
 /** Dependencies of a chain follower. */
@@ -84,7 +84,7 @@ export class ChainFollower {
   readonly #limits: FollowLimits
   readonly #pipeline: SlotPipeline
   readonly #catchUp: CatchUp
-  readonly #finality: FinalityFollower | null
+  readonly #finality: FinalityFollower
   readonly #closing = new AbortController()
   #wallets: Wallets
   #session: StreamSession | null = null
@@ -100,14 +100,13 @@ export class ChainFollower {
     this.#wallets = config.wallets
     const { signal } = this.#closing
     this.#pipeline = createSlotPipeline(
-      config.head,
+      { head: config.head, withdrawn: config.finality.withdrawn },
       {
         prices: deps.prices,
         metrics: deps.metrics,
         onStage: deps.onStage,
-        finalized: () => this.#finality?.finalized ?? null,
-        onSealed: (block) => this.#finality?.onSealed(block),
-        onGap: (range) => this.#finality?.onGap(range),
+        finalized: () => this.#finality.finalized,
+        onSealed: (block) => this.#finality.onSealed(block),
         onFetch: (slot) => this.#runBeside(this.#catchUp.fetch(slot)),
         onOverflow: () => this.#session?.end({ kind: 'behind' }),
       },
@@ -115,8 +114,7 @@ export class ChainFollower {
     )
     const refusals = createRefusals(limits.refusalMs, deps)
     const history = createRpcHistory({ ...deps, refusals }, signal)
-    this.#finality =
-      config.finality === null ? null : this.#followFinality(config.finality, history)
+    this.#finality = this.#followFinality(history)
     this.#catchUp = createCatchUp(
       {
         history,
@@ -137,15 +135,15 @@ export class ChainFollower {
     const failed = new Promise<never>((_, reject) => {
       this.#fail = reject
     })
-    const runs = Promise.all([this.#run(), this.#finality?.run()])
+    const runs = Promise.all([this.#run(), this.#finality.run()])
     this.done = Promise.race([runs.then(() => {}), failed]).finally(() => this.#pipeline.end())
   }
 
-  #followFinality(start: FinalityStart, history: RpcHistory): FinalityFollower {
-    const { endpoint, xToken } = this.#config
+  #followFinality(history: RpcHistory): FinalityFollower {
+    const { endpoint, xToken, finality } = this.#config
     const { openStream: open = openUpdateStream, logger, metrics } = this.#deps
     return new FinalityFollower(
-      start,
+      finality,
       {
         endpoint,
         xToken,
@@ -171,7 +169,7 @@ export class ChainFollower {
 
   /** The newest slot that is final, with all that follows from it emitted; null for none. */
   get finalized(): number | null {
-    return this.#finality?.finalized ?? null
+    return this.#finality.finalized
   }
 
   /** Replaces the tracked wallets, on the open stream too. */
@@ -184,7 +182,7 @@ export class ChainFollower {
   async close(): Promise<void> {
     this.#closing.abort()
     this.#session?.end({ kind: 'closed' })
-    this.#finality?.close()
+    this.#finality.close()
     this.#pipeline.end()
     await this.done
   }
@@ -195,7 +193,7 @@ export class ChainFollower {
     const backoff = createBackoff(this.#limits)
     const tick = setInterval(() => {
       this.#pipeline.tick()
-      this.#finality?.tick()
+      this.#finality.tick()
     }, 250)
     try {
       while (!signal.aborted) {

@@ -48,7 +48,7 @@ export function createOutputReader(
     for (const { reason } of malformed) metrics.malformed.inc({ reason })
     const read = account === null ? null : readSolPrice(account)
     if (account !== null && read === null) metrics.malformed.inc({ reason: 'not_a_price_pool' })
-    const usdE9 = read ?? prices.kept(sealed)
+    const usdE9 = read ?? prices.rememberedPriceOf(sealed)
     if (usdE9 !== null) prices.add({ time: blockTime, usdE9 }, slot)
     const solPrice = prices.newestOfPool(blockTime)
     const slotFields = { slot, parent, blockTime, blockId, finalized }

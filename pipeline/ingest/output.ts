@@ -23,7 +23,7 @@ export type IngestOutput =
       readonly solPrice: SolPrice | null
     }
   /** Everything emitted of this slot before never became final (rule K9). */
-  | ({ readonly kind: 'withdrawn' } & Omit<Withdrawal, 'isPartial'>)
+  | ({ readonly kind: 'withdrawn' } & Omit<Withdrawal, 'rewind'>)
   /** A transaction of a slot that was emitted before. */
   | {
       readonly kind: 'late'

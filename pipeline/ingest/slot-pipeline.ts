@@ -1,5 +1,4 @@
 import type { OnStage } from '../runtime/slot-stage.ts'
-import type { SlotRange } from './catch-up.ts'
 import type { ChainBlock } from './finality/finality-tracker.ts'
 import type { FollowLimits } from './follow-limits.ts'
 import type { IngestOutput } from './output.ts'
@@ -7,7 +6,7 @@ import { bytesOfOutput, createOutputReader, type RawOutput } from './output-read
 import type { SolPrices } from './sol-price.ts'
 import { createOutputQueue } from './stream/output-queue.ts'
 import type { SealerEvent } from './stream/sealer-events.ts'
-import { SlotSealer } from './stream/slot-sealer.ts'
+import { SlotSealer, type SlotSealerOptions } from './stream/slot-sealer.ts'
 import { createStreamCounters } from './stream/stream-counters.ts'
 import { streamEvent } from './stream/stream-event.ts'
 import type { IngestMetrics } from './telemetry.ts'
@@ -45,24 +44,23 @@ export interface SlotPipelineDeps {
   readonly onStage?: OnStage | undefined
   /** The newest slot that is final, with all that follows from it applied; null for none. */
   readonly finalized: () => number | null
-  /** Called with each sealed slot, and with slots that are skipped for good. */
+  /** Called with each sealed slot. */
   readonly onSealed: (block: ChainBlock) => void
-  readonly onGap: (range: SlotRange) => void
   /** Called for a block that must be read over RPC and applied as `block` or `absent`. */
   readonly onFetch: (slot: number) => void
   /** Called after each event that leaves more in memory than the limits allow. */
   readonly onOverflow: () => void
 }
 
-/** A pipeline that continues after slot `head`. */
+/** A pipeline that continues after slot `head`. `withdrawn`: see `SlotSealerOptions`. */
 export function createSlotPipeline(
-  head: number | null,
+  start: Pick<SlotSealerOptions, 'head' | 'withdrawn'>,
   deps: SlotPipelineDeps,
   limits: Pick<FollowLimits, 'patienceMs' | 'maxWaitingSlots' | 'maxPendingBytes'>,
 ): SlotPipeline {
   const { metrics, onStage } = deps
   const { patienceMs, maxWaitingSlots, maxPendingBytes } = limits
-  const sealer = new SlotSealer<RawTransaction, Uint8Array>({ head, patienceMs })
+  const sealer = new SlotSealer<RawTransaction, Uint8Array>({ ...start, patienceMs })
   const queue = createOutputQueue<RawOutput>({ items: maxWaitingSlots, bytes: maxPendingBytes })
   const readOutput = createOutputReader(deps.prices, metrics)
   const counters = createStreamCounters(metrics)
@@ -76,7 +74,6 @@ export function createSlotPipeline(
       }
       const raw = output.kind === 'sealed' ? { ...output, finalized: deps.finalized() } : output
       queue.push(raw, bytesOfOutput(raw))
-      if (output.kind === 'gap') deps.onGap({ from: output.fromSlot, to: output.toSlot })
       if (output.kind !== 'sealed') continue
       deps.onSealed(output)
       sealedSlots++

@@ -19,9 +19,9 @@ export interface SolPrices {
    * Remembers the price of a block that is perhaps sealed again, over RPC, which has no pool
    * account. A block whose hash is not known is not remembered.
    */
-  keep(block: SealedBlock, price: SolPrice): void
+  rememberPriceOf(block: SealedBlock, price: SolPrice): void
   /** The remembered price of a block, USD x 10^9; null for any other block. */
-  kept(block: SealedBlock): bigint | null
+  rememberedPriceOf(block: SealedBlock): bigint | null
   /**
    * The newest price at or before `time` and at most `maxAgeSeconds` older; null when there is
    * none.
@@ -46,7 +46,7 @@ export function createSolPrices(history: readonly SolPrice[] = [], limit = 100_0
   /** Times of prices by their slots; of the newest slots. */
   const times = new Map<number, number>()
   /** Remembered prices by slot and block. */
-  const keptPrices = new Map<string, bigint>()
+  const remembered = new Map<string, bigint>()
   const keyOf = ({ slot, blockId }: SealedBlock) => `${slot}/${blockId}`
 
   return {
@@ -68,10 +68,10 @@ export function createSolPrices(history: readonly SolPrice[] = [], limit = 100_0
       live.splice(at, 1)
       return price
     },
-    keep(block, { usdE9 }) {
-      if (block.blockId !== null) keptPrices.set(keyOf(block), usdE9)
+    rememberPriceOf(block, { usdE9 }) {
+      if (block.blockId !== null) remembered.set(keyOf(block), usdE9)
     },
-    kept: (block) => keptPrices.get(keyOf(block)) ?? null,
+    rememberedPriceOf: (block) => remembered.get(keyOf(block)) ?? null,
     newestOfPool: (time) => live[lastAtOrBefore(live, time)] ?? null,
     at(time, maxAgeSeconds) {
       const a = live[lastAtOrBefore(live, time)]

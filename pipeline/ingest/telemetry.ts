@@ -60,7 +60,7 @@ export function createIngestMetrics(registry: Registry) {
     ),
     refused: counter(
       'ingest_refused_total',
-      'What RPC refused for good: a block, a gap of slots, a block to compare, the decimals of a mint.',
+      'What RPC refused for good: a block, a gap of slots, a block to compare, a list of finalized blocks, the decimals of a mint.',
       ['what'],
     ),
     openBackfills: gauge(

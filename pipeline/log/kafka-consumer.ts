@@ -29,6 +29,8 @@ interface Deps {
 }
 
 const HEARTBEAT_MS = 500
+/** How long a follower's handler keeps the client from fetching. */
+const PATIENCE_MS = 100
 const MIB = 1024 * 1024
 
 /** Headers of a kept transaction. Followers skip it without reading its value. */
@@ -52,6 +54,8 @@ export class SupervisedConsumer implements Consumer {
    * since the last assignment.
    */
   readonly #positions = new Map<number, bigint>()
+  /** By partition of a follower: the batch that its handler has. */
+  readonly #busy = new Map<number, Promise<unknown>>()
   /** Offsets at which the reader wants to start, until the first batch from there has come. */
   readonly #starts = new Map<number, bigint>()
   #hasStarted: () => void = () => {}
@@ -94,6 +98,7 @@ export class SupervisedConsumer implements Consumer {
       if (Date.now() - started > 30_000) pauseMs = 100
       await pause(pauseMs, signal)
     }
+    await Promise.allSettled(this.#busy.values())
     this.#hasStarted()
   }
 
@@ -140,7 +145,8 @@ export class SupervisedConsumer implements Consumer {
         autoCommit: false,
         eachBatchAutoResolve: false,
         partitionsConsumedConcurrently: partitions,
-        eachBatch: (payload) => this.#handle(payload, assigned),
+        eachBatch: (payload) =>
+          isFollower ? this.#follow(payload, assigned) : this.#handle(payload, assigned),
       })
       const error = await Promise.race([crashed, refused, this.#closed])
       if (error) throw error
@@ -182,6 +188,27 @@ export class SupervisedConsumer implements Consumer {
     if (BigInt(first) === next) return false
     this.#refuse(new Error('the log lost the offsets after the last batch'))
     return true
+  }
+
+  /**
+   * Handles a batch for a follower. The client fetches nothing more from a broker before all
+   * batches of a response are handled, but a handler may wait for what another partition brings.
+   * A partition whose handler takes long is therefore paused.
+   */
+  async #follow(payload: EachBatchPayload, assigned: Promise<void>): Promise<void> {
+    const { partition } = payload.batch
+    // A batch that the client before this one has handed out.
+    let handled = this.#busy.get(partition)
+    if (handled === undefined) {
+      handled = this.#handle(payload, assigned).finally(() => this.#busy.delete(partition))
+      this.#busy.set(partition, handled)
+    }
+    const giveUp = new AbortController()
+    const isDone = handled.then(() => true)
+    const isLate = pause(PATIENCE_MS, giveUp.signal).then(() => false)
+    if (await Promise.race([isDone, isLate]).finally(() => giveUp.abort())) return
+    const resume = payload.pause()
+    handled.then(resume, this.#refuse)
   }
 
   async #handle(payload: EachBatchPayload, assigned: Promise<void>): Promise<void> {

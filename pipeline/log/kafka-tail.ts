@@ -1,5 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import { chainTo, type PartialSlot, type ResumePoint, type SlotMarker } from '../domain/slot.ts'
+import {
+  chainTo,
+  checkpointSlot,
+  isLater,
+  type PartialSlot,
+  type ResumePoint,
+  type Rewind,
+  type SlotMarker,
+} from '../domain/slot.ts'
 import { deleteGroup, type KafkaClient, type KafkaMessage, withAdmin } from './kafka-client.ts'
 import { decodeMessage } from './record.ts'
 
@@ -49,8 +57,23 @@ export async function findResumePoint(
     checkpoint,
     finalized,
     unfinalized: chain.slice(Math.max(0, settled - 1)),
+    withdrawn: withdrawnByAll(tails, chain),
     partial: partialSlots(tails, slot),
+    attempt: 1 + Math.max(0, ...tails.map(({ rewind }) => attemptAt(rewind, slot))),
   }
+}
+
+/** The slots of these markers that each partition withdraws, as far back as it was read. */
+function withdrawnByAll(tails: readonly Tail[], chain: readonly SlotMarker[]): Set<number> {
+  const isWithdrawn = ({ withdrawn, rewound }: Tail, slot: number) =>
+    (withdrawn.get(slot) ?? -1n) > (rewound.get(slot) ?? -1n)
+  const slots = chain.map(({ slot }) => slot)
+  return new Set(slots.filter((slot) => tails.every((tail) => isWithdrawn(tail, slot))))
+}
+
+/** How often ingest went back to this checkpoint, as far as a rewind tells. */
+function attemptAt(rewind: Rewind | null, checkpoint: number): number {
+  return rewind !== null && checkpointSlot(rewind) === checkpoint ? rewind.attempt : 0
 }
 
 /** What the partitions have of slots after the checkpoint, in order. Each block is in it once. */
@@ -85,8 +108,12 @@ interface Tail {
   readonly markers: Map<number, { readonly marker: SlotMarker; readonly offset: bigint }>
   /** By slot: the offset of the newest record read so far. */
   readonly records: Map<number, bigint>
-  /** By slot: the offset of the newest withdrawal read so far, which voids what is below it. */
+  /** By slot: the offset of the newest rewind read so far, which voids what is below it. */
+  readonly rewound: Map<number, bigint>
+  /** By slot: the offset of the newest other withdrawal read so far. */
   readonly withdrawn: Map<number, bigint>
+  /** The newest rewind read so far; null for none. */
+  rewind: Rewind | null
 }
 
 function markersOf(tail: Tail): SlotMarker[] {
@@ -121,7 +148,9 @@ async function openTails(kafka: KafkaClient, topic: string, step: number): Promi
     to: BigInt(high),
     markers: new Map(),
     records: new Map(),
+    rewound: new Map(),
     withdrawn: new Map(),
+    rewind: null,
   }))
 }
 
@@ -201,19 +230,22 @@ function readEntry(tail: Tail, { offset: text, value }: KafkaMessage): void {
   const { message } = decoded
   const isNewest = (known: bigint | undefined) => known === undefined || offset > known
   if (message.kind === 'withdrawal') {
-    const { slot } = message.withdrawal
-    if (!isNewest(tail.withdrawn.get(slot))) return
-    tail.withdrawn.set(slot, offset)
+    const { slot, rewind } = message.withdrawal
+    const offsets = rewind === null ? tail.withdrawn : tail.rewound
+    if (!isNewest(offsets.get(slot))) return
+    offsets.set(slot, offset)
+    if (rewind === null) return
     if (isNewest(tail.markers.get(slot)?.offset)) tail.markers.delete(slot)
     if (isNewest(tail.records.get(slot))) tail.records.delete(slot)
+    if (isLater(rewind, tail.rewind)) tail.rewind = rewind
   } else if (message.kind === 'record') {
     const { slot } = message.record
-    if (isNewest(tail.withdrawn.get(slot)) && isNewest(tail.records.get(slot)))
+    if (isNewest(tail.rewound.get(slot)) && isNewest(tail.records.get(slot)))
       tail.records.set(slot, offset)
   } else if (message.kind === 'marker') {
     const { marker } = message
     const { slot } = marker
-    if (isNewest(tail.withdrawn.get(slot)) && isNewest(tail.markers.get(slot)?.offset))
+    if (isNewest(tail.rewound.get(slot)) && isNewest(tail.markers.get(slot)?.offset))
       tail.markers.set(slot, { marker, offset })
   }
 }

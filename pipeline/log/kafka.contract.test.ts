@@ -256,7 +256,9 @@ test(`a restart continues with what is not final, and with what was not appended
       checkpoint: sealed(3),
       finalized: null,
       unfinalized: [1, 2, 3].map((slot) => sealed(slot)),
+      withdrawn: new Set<number>(),
       partial: [],
+      attempt: 1,
     },
     'before anything was final',
   )
@@ -266,7 +268,9 @@ test(`a restart continues with what is not final, and with what was not appended
     checkpoint: sealed(8, 8n, 6),
     finalized: 4,
     unfinalized: [4, 5, 6].map((slot) => sealed(slot)).concat(sealed(8, 8n, 6)),
+    withdrawn: new Set<number>(),
     partial: [],
+    attempt: 1,
   }
   t.deepEqual(await log.resumePoint(), expected)
 
@@ -301,14 +305,27 @@ test(`a restart continues with what is not final, and with what was not appended
   })
 
   // The next one withdraws them. The one after it finds only what that one has left.
+  const rewind = { checkpoint: expected.checkpoint, attempt: 1 }
   for (const slot of [9, 10])
-    await log.appendWithdrawal({ slot, blockId: null, solPrice: null, isPartial: true })
-  t.deepEqual(await log.resumePoint(), expected)
+    await log.appendWithdrawal({ slot, blockId: null, solPrice: null, rewind })
+  t.deepEqual(await log.resumePoint(), { ...expected, attempt: 2 })
   await write(1, [record(9), { kind: 'marker', marker: sealed(9, 100n, 8) }])
   t.deepEqual(await log.resumePoint(), {
     ...expected,
     partial: [{ slot: 9, marker: sealed(9, 100n, 8) }],
+    attempt: 2,
   })
+
+  // A withdrawal that not every partition has does not count; its slot stays on the chain.
+  const withdrawal = { slot: 5, blockId: 5n, solPrice: null, rewind: null }
+  await write(0, [{ kind: 'withdrawal', withdrawal }])
+  t.deepEqual((await log.resumePoint()).withdrawn, new Set())
+  await log.appendWithdrawal(withdrawal)
+  const { unfinalized, withdrawn } = await log.resumePoint()
+  t.deepEqual(
+    { unfinalized, withdrawn },
+    { unfinalized: expected.unfinalized, withdrawn: new Set([5]) },
+  )
   await producer.disconnect()
   await log.close()
 })

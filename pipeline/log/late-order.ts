@@ -1,3 +1,4 @@
+import type { Rewind } from '../domain/slot.ts'
 import type { LogBatch, LogRecord } from './log.ts'
 
 /**
@@ -44,9 +45,11 @@ export class LateOrder {
     if (slot > (this.#passed.get(partition) ?? -1)) this.#passed.set(partition, slot)
   }
 
-  /** Records that markers of a slot are void, because it was not appended whole. */
-  unpass(partition: number, slot: number): void {
-    if (slot <= (this.#passed.get(partition) ?? -1)) this.#passed.set(partition, slot - 1)
+  /** Records that markers after the checkpoint of a rewind are void; all if it has none. */
+  goBack(partition: number, { checkpoint }: Rewind): void {
+    if (checkpoint === null) this.#passed.delete(partition)
+    else if (checkpoint.slot < (this.#passed.get(partition) ?? -1))
+      this.#passed.set(partition, checkpoint.slot)
   }
 
   /**

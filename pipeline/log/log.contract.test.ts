@@ -475,6 +475,44 @@ contract('followers see every partition, from the time they ask for', async (t, 
   await log.close()
 })
 
+contract(
+  'a follower that waits with one partition for what another one brings later gets that',
+  async (t, backend) => {
+    const log = await backend.open()
+    const seen: number[] = []
+    let tell: (partition: number) => void = () => {}
+    const next = () =>
+      new Promise<number>((resolve) => {
+        tell = resolve
+      })
+    const first = next()
+    let release: () => void = () => {}
+    const isReleased = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    const consumer = await log.consume({ mode: 'follow', sinceMs: 60_000 }, async (batch) => {
+      tell(batch.partition)
+      if (seen.length === 0) {
+        seen.push(batch.partition)
+        await isReleased
+      } else seen.push(batch.partition)
+    })
+    const [one, other] = [1, 2].map((wallet) => [balance(7, wallet)])
+    await log.appendLate(one ?? [], 'stream')
+    const waiting = await first
+    const second = next()
+    await log.appendLate(other ?? [], 'stream')
+    t.not(await second, waiting)
+    release()
+    const third = next()
+    await log.appendLate(one ?? [], 'stream')
+    t.is(await third, waiting, 'the partition that waited goes on')
+    await consumer.close()
+    await log.close()
+    t.deepEqual(seen, [waiting, seen[1] ?? -1, waiting])
+  },
+)
+
 contract('the checkpoint is the newest marker, however much came after it', async (t, backend) => {
   const log = await backend.open()
   t.is(await log.checkpoint(), null)

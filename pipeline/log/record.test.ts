@@ -115,10 +115,10 @@ test('the texts of a marker, a withdrawal and a refold request do not change', (
       },
     ],
     [
-      '{"v":3,"kind":"withdrawal","slot":405000123,"blockId":"7","solPrice":null,"isPartial":false}',
+      '{"v":3,"kind":"withdrawal","slot":405000123,"blockId":"7","solPrice":null,"rewind":null}',
       {
         kind: 'withdrawal',
-        withdrawal: { slot: 405_000_123, blockId: 7n, solPrice: null, isPartial: false },
+        withdrawal: { slot: 405_000_123, blockId: 7n, solPrice: null, rewind: null },
       },
     ],
     [

@@ -1,6 +1,7 @@
 import { DECODER_VERSION } from '../domain/decoder-version.ts'
 import type {
   RefoldRequest,
+  Rewind,
   SlotMarker,
   SolPrice,
   WalletRecord,
@@ -127,8 +128,14 @@ const readOldMarker = t.fieldReader<Omit<SlotMarker, keyof typeof NEW_IN_MARKER>
   blockId: null,
   finalized: null,
 }) as typeof readMarker // the constants are the other fields
+const REWIND = t.nullable(
+  t.object<Rewind>({
+    checkpoint: t.nullable(t.object<SlotMarker>({ ...MARKER, ...NEW_IN_MARKER })),
+    attempt: t.natural,
+  }),
+)
 const readWithdrawal = t.fieldReader<Withdrawal>(
-  { slot: t.natural, blockId: BLOCK, solPrice: PRICE, isPartial: t.boolean },
+  { slot: t.natural, blockId: BLOCK, solPrice: PRICE, rewind: REWIND },
   2,
 )
 // Versions of rows are revision x 2^32 + records folded, and are safe integers.

@@ -113,7 +113,7 @@ test('a row of another query is not taken for the storage marker; the read is re
   const store = createEngineStore(engine)
   const error = await t.throwsAsync(readStorageMarker(store), {
     message:
-      'an answer of the store lacks the columns slot, parent, block_time, sol_price_time, sol_price_usd_e9',
+      'an answer of the store lacks the columns complete_slot, parent, block_time, sol_price_time, sol_price_usd_e9',
   })
   t.like(error, { code: 'unavailable', retriable: true })
   answers.unshift([{ partial: '0' }])
@@ -121,7 +121,7 @@ test('a row of another query is not taken for the storage marker; the read is re
   const logger = createLogger('warn', { write: (line) => logged.push(line) })
   const patient = createPatientStore(store, new AbortController().signal, logger)
   t.is(await readStorageMarker(patient), null)
-  t.regex(logged.join(), /lacks the columns slot/)
+  t.regex(logged.join(), /lacks the columns complete_slot/)
 })
 
 test('a patient store retries until the server is back, with the same token, and ends when stopped', async (t) => {

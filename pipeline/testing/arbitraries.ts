@@ -1,7 +1,7 @@
 import bs58 from 'bs58'
 import fc from 'fast-check'
 import { addressFromBytes } from '../domain/address.ts'
-import type { RefoldRequest, SlotMarker, WalletRecord, Withdrawal } from '../domain/slot.ts'
+import type { RefoldRequest, Rewind, SlotMarker, WalletRecord, Withdrawal } from '../domain/slot.ts'
 import { mapRecordTypes } from '../records/record-types.ts'
 import * as t from '../records/value-types.ts'
 
@@ -70,10 +70,12 @@ export const aSlotMarker = object<SlotMarker>({
   finalized: fc.option(natural),
 })
 
+const aRewind = object<Rewind>({ checkpoint: fc.option(aSlotMarker), attempt: natural })
+
 /** Any withdrawal of a slot. */
 export const aWithdrawal = object<Withdrawal>({
   slot: natural,
   blockId: fc.option(u64),
   solPrice,
-  isPartial: fc.boolean(),
+  rewind: fc.option(aRewind),
 })

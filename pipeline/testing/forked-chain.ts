@@ -22,12 +22,12 @@ export interface ForkedChain {
 }
 
 /** Every so many slots one is replaced or vanishes, and is withdrawn so much later. */
-const EVERY = 4
-const DELAY = 3
+const EVERY = 2
+const DELAY = 2
 
 /**
- * Returns a random chain in which every fourth slot is withdrawn: in turn because the finalized
- * chain has another block there, and because it has none. The same options give the same chain.
+ * Returns a random chain in which every second slot is withdrawn: in turn because the finalized
+ * chain has no block there, and because it has another one. The same options give the same chain.
  */
 export function aForkedChain(options: Parameters<typeof aChain>[0]): ForkedChain {
   const chain = aChain(options)
@@ -38,7 +38,7 @@ export function aForkedChain(options: Parameters<typeof aChain>[0]): ForkedChain
     const slot = chain.slots[at]
     const wrong = other.slots[at]
     if (slot === undefined || wrong === undefined) continue
-    const vanishes = (at / EVERY) % 2 === 0
+    const vanishes = (at / EVERY) % 2 === 1
     if (vanishes) voided.add(slot.marker.slot)
     const final = vanishes ? [] : allRecords(chain, slot)
     const times = chain.slots.filter(({ marker }) => marker.solPrice?.time === priceTime(slot))
@@ -82,7 +82,7 @@ function forkOf(
   return {
     sealed: { marker: { ...marker, blockId, solPrice }, records },
     afterSlots,
-    withdrawal: { slot, blockId, solPrice: isOwn ? solPrice : null, isPartial: false },
+    withdrawal: { slot, blockId, solPrice: isOwn ? solPrice : null, rewind: null },
     final,
   }
 }

@@ -5,12 +5,13 @@ import { createRegistry } from '../../runtime/telemetry.ts'
 import type { RpcBlock } from '../rpc/solana-rpc.ts'
 import type { OpenUpdateStream } from '../stream/yellowstone.ts'
 import { createIngestMetrics } from '../telemetry.ts'
-import { FinalityFollower } from './finality-follower.ts'
+import { FinalityFollower, type FinalityStart } from './finality-follower.ts'
 import type { ChainBlock } from './finality-tracker.ts'
 
 const LIMITS = {
   finalityIdleMs: 1,
   finalityPatienceMs: 1,
+  refusalMs: 1000,
   pingMs: 1000,
   backoffMs: 1,
   maxBackoffMs: 2,
@@ -22,8 +23,13 @@ const block = (slot: number, parent = slot - 1, id = slot): ChainBlock => ({
 })
 
 /** Follows a finalized chain that only RPC has. `missing`: blocks that RPC does not have either. */
-function follow(final: readonly ChainBlock[], missing: readonly number[] = []) {
+function follow(
+  final: readonly ChainBlock[],
+  missing: readonly number[] = [],
+  start: Pick<FinalityStart, 'sealed' | 'withdrawn'> = { sealed: [], withdrawn: new Set() },
+) {
   const stop = new AbortController()
+  const metrics = createIngestMetrics(createRegistry())
   const outcome: string[] = []
   let opened = 0
   const open: OpenUpdateStream = async () => {
@@ -31,13 +37,16 @@ function follow(final: readonly ChainBlock[], missing: readonly number[] = []) {
     return { kind: 'failed', message: 'no second subscription' }
   }
   const follower = new FinalityFollower(
-    { finalized: 10, sealed: [] },
+    { finalized: 10, ...start },
     {
       endpoint: 'http://fake',
       xToken: null,
       open,
       history: {
-        finalHeads: async (from, to) => final.filter(({ slot }) => slot >= from && slot <= to),
+        finalHeads: async (from, to) => ({
+          heads: final.filter(({ slot }) => slot >= from && slot <= to),
+          end: Math.min(to, final.at(-1)?.slot ?? 0),
+        }),
         async finalBlock(slot) {
           const head = final.find((one) => one.slot === slot)
           if (missing.includes(slot) || head === undefined) return null
@@ -48,7 +57,7 @@ function follow(final: readonly ChainBlock[], missing: readonly number[] = []) {
       onMissing: ({ slot }) => outcome.push(`added ${slot} at ${follower.finalized}`),
       onBug: (error) => outcome.push(String(error)),
       logger: createLogger('silent'),
-      metrics: createIngestMetrics(createRegistry()),
+      metrics,
       stop: stop.signal,
     },
     LIMITS,
@@ -56,6 +65,7 @@ function follow(final: readonly ChainBlock[], missing: readonly number[] = []) {
   return {
     follower,
     outcome,
+    unverified: async () => (await metrics.unverifiedSlots.get()).values[0]?.value ?? 0,
     /** Lets the follower work until it has compared this slot. */
     async until(slot: number) {
       const run = follower.run()
@@ -81,4 +91,22 @@ test('finality does not pass a withdrawn slot before its finalized block is ther
   for (const slot of [11, 12]) follower.onSealed(block(slot))
   await until(12)
   t.deepEqual(outcome, ['withdrawn 11 at 10', 'added 11 at 10', 'withdrawn 12 at 11'])
+})
+
+test('a restart after a withdrawal fetches the finalized block, and withdraws nothing again (rule K9)', async (t) => {
+  const { outcome, until } = follow([block(11), block(12, 11, 99), block(13, 12, 98)], [], {
+    sealed: [block(11), block(12), block(13)],
+    withdrawn: new Set([12]),
+  })
+  await until(13)
+  t.deepEqual(outcome, ['added 12 at 11', 'withdrawn 13 at 12', 'added 13 at 12'])
+})
+
+test('slots that are not compared are counted: the oldest of too many, and those whose hash is not known', async (t) => {
+  const sealed = Array.from({ length: 65_537 }, (_, at) => block(11 + at))
+  const start = { sealed, withdrawn: new Set<number>() }
+  const { unverified, until } = follow([block(12), { ...block(13), blockId: null }], [], start)
+  t.is(await unverified(), 1)
+  await until(13)
+  t.is(await unverified(), 2)
 })

@@ -1,7 +1,6 @@
 import { blockIdOf } from '../../domain/block-id.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import { pause } from '../../runtime/pause.ts'
-import type { SlotRange } from '../catch-up.ts'
 import { StoppedError } from '../rpc/retry-until-stopped.ts'
 import type { RpcHistory } from '../rpc/rpc-history.ts'
 import type { RpcBlock } from '../rpc/solana-rpc.ts'
@@ -12,17 +11,20 @@ import { finalizedRequest } from '../stream/subscribe-request.ts'
 import type { OpenUpdateStream } from '../stream/yellowstone.ts'
 import type { IngestMetrics } from '../telemetry.ts'
 import type { UpdateEnvelope } from '../wire/update-envelope.ts'
+import {
+  createFinalityReader,
+  type FinalityReader,
+  type FinalityReaderLimits,
+} from './finality-reader.ts'
 import { type ChainBlock, FinalityTracker } from './finality-tracker.ts'
 
 /** Limits of a finality follower. */
-export interface FinalityLimits {
+export interface FinalityLimits extends FinalityReaderLimits {
   /** Time without a finalized block after which its stream is replaced. */
   readonly finalityIdleMs: number
   /** Time that a gap between finalized blocks may last before it is read over RPC. */
   readonly finalityPatienceMs: number
   readonly pingMs: number
-  readonly backoffMs: number
-  readonly maxBackoffMs: number
 }
 
 /** Where following continues after a restart. */
@@ -31,6 +33,8 @@ export interface FinalityStart {
   readonly finalized: number | null
   /** Sealed slots after it, in order. */
   readonly sealed: readonly ChainBlock[]
+  /** Those of them that are withdrawn, perhaps without what replaces them. */
+  readonly withdrawn: ReadonlySet<number>
 }
 
 /** Dependencies of a finality follower. */
@@ -60,6 +64,7 @@ export class FinalityFollower {
   readonly #deps: FinalityDeps
   readonly #limits: FinalityLimits
   readonly #tracker: FinalityTracker
+  readonly #reader: FinalityReader
   #session: StreamSession | null = null
   #settings: StreamSettings = { replays: true, addressesPerFilter: undefined }
   #finalized: number | null
@@ -67,18 +72,19 @@ export class FinalityFollower {
   #movedAt = performance.now()
   /** Whether a block is being fetched: nothing later is taken meanwhile. */
   #isFetching = false
-  #isReading = false
 
   constructor(start: FinalityStart, deps: FinalityDeps, limits: FinalityLimits) {
     this.#deps = deps
     this.#limits = limits
     this.#tracker = new FinalityTracker(start.finalized)
+    const { history, logger, metrics } = deps
+    const onRead = () => this.#advance()
+    this.#reader = createFinalityReader(
+      { tracker: this.#tracker, history, onRead, logger, metrics },
+      limits,
+    )
     this.#finalized = start.finalized
-    const [first] = start.sealed
-    // What was sealed between the newest final slot and the first known one is not known.
-    if (first !== undefined && start.finalized !== null)
-      this.#tracker.ignore({ from: start.finalized + 1, to: first.slot - 1 })
-    for (const block of start.sealed) this.#tracker.addSealed(block)
+    for (const block of start.sealed) this.#addSealed(block, start.withdrawn.has(block.slot))
   }
 
   /** Everything up to this slot is final, and what followed from that was applied; null: none. */
@@ -88,14 +94,12 @@ export class FinalityFollower {
 
   /** Notes a slot that was sealed. */
   onSealed(block: ChainBlock): void {
-    const given = this.#tracker.addSealed(block)
-    if (given === 0) return
-    this.#deps.metrics.unverifiedSlots.inc(given)
+    this.#addSealed(block, false)
   }
 
-  /** Notes slots that are skipped for good. */
-  onGap(range: SlotRange): void {
-    this.#tracker.ignore(range)
+  #addSealed(block: ChainBlock, isWithdrawn: boolean): void {
+    const givenUp = this.#tracker.addSealed(block, isWithdrawn)
+    this.#deps.metrics.unverifiedSlots.inc(givenUp)
   }
 
   /** Follows until `stop`. */
@@ -132,23 +136,8 @@ export class FinalityFollower {
     const patience = this.#tracker.hasGap
       ? this.#limits.finalityPatienceMs
       : this.#limits.finalityIdleMs
-    const wanted = waited > patience ? this.#tracker.wanted() : null
-    if (wanted !== null && !this.#isReading && !this.#isFetching) void this.#read(wanted)
-  }
-
-  /** Reads finalized blocks over RPC. */
-  async #read({ from, to }: SlotRange): Promise<void> {
-    this.#isReading = true
-    try {
-      const last = Math.min(to, from + SLOTS_PER_READ - 1)
-      for (const block of await this.#deps.history.finalHeads(from, last))
-        this.#tracker.addFinal(block)
-      this.#advance()
-    } catch (error) {
-      this.#onError(error)
-    } finally {
-      this.#isReading = false
-    }
+    if (waited <= patience || this.#isFetching) return
+    this.#reader.read().catch((error: unknown) => this.#onError(error))
   }
 
   async #stream(): Promise<SessionEnd> {
@@ -187,7 +176,9 @@ export class FinalityFollower {
       const passed = this.#tracker.take()
       if (passed === null) return
       this.#movedAt = performance.now()
-      const { block, withdrawn, missing } = passed
+      this.#reader.onMoved()
+      const { block, withdrawn, missing, isUnverified } = passed
+      if (isUnverified) metrics.unverifiedSlots.inc()
       for (const sealed of withdrawn) {
         const outcome = sealed.slot === block.slot ? 'replaced' : 'vanished'
         metrics.withdrawnSlots.inc({ outcome })
@@ -229,6 +220,3 @@ export class FinalityFollower {
     if (!(error instanceof StoppedError)) this.#deps.onBug(error)
   }
 }
-
-/** Slots that one read over RPC covers. */
-const SLOTS_PER_READ = 200

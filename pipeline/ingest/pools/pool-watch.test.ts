@@ -116,7 +116,7 @@ test('states equal those of the simulated market: over RPC, over the stream, aft
   for (const coin of [...rest, another]) check(t, coin, newest(coin)!)
   t.regex(await registry.metrics(), /pool_streams_total\{end="failed"\} 1/)
   t.regex(await registry.metrics(), /pools_watched 6/)
-  t.notRegex(await registry.metrics(), /pool_pictures_total\{kind="(malformed|other|closed)"/)
+  t.notRegex(await registry.metrics(), /pool_accounts_read_total\{kind="(malformed|other|closed)"/)
 
   watch.watch([])
   t.is(newest(another), undefined)

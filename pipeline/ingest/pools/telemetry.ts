@@ -6,7 +6,7 @@ export function createPoolMetrics(registry: Registry) {
   return {
     watched: gauge('pools_watched', 'Pools of listed tokens whose accounts are followed.'),
     accountsRead: counter(
-      'pool_pictures_total',
+      'pool_accounts_read_total',
       'Accounts read: pools and vaults, or unusable ones (malformed, closed, of an unknown program).',
       ['kind'],
     ),

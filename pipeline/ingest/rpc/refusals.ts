@@ -9,7 +9,7 @@ export class RpcRefusedError extends Error {
 }
 
 /** What is given up when RPC refuses it. */
-export type GivenUp = 'block' | 'gap' | 'recheck' | 'mint'
+export type GivenUp = 'block' | 'gap' | 'recheck' | 'finality' | 'mint'
 
 /**
  * Whether the server answered a request and refused it: a JSON-RPC error that a retry does not

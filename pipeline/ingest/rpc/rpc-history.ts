@@ -24,10 +24,24 @@ export interface RpcHistory {
    * in order of arrival. Resolves when all are read.
    */
   recheckBlocks(from: number, to: number, onBlock: (block: RpcBlock) => void): Promise<void>
-  /** The finalized blocks of slots `from`..`to`, as far as the server has them. */
-  finalHeads(from: number, to: number): Promise<readonly BlockHead[]>
-  /** A finalized block; waits for it. Null when the server does not have it for long. */
+  /** The finalized blocks of slots `from`..`to`. `refused`: the server does not list them. */
+  finalHeads(from: number, to: number): Promise<FinalHeads | 'refused'>
+  /** A finalized block; waits for it. Null when the server refuses it, or lacks it for long. */
   finalBlock(slot: number): Promise<RpcBlock | null>
+}
+
+/** Finalized blocks of a range of slots. */
+export interface FinalHeads {
+  /**
+   * The blocks in order, up to the first one that the server cannot read yet. One that it lists
+   * without having it, or refuses, has no `blockId`.
+   */
+  readonly heads: readonly BlockHead[]
+  /**
+   * The last slot of the range that the server should know. Below the range: its finalized chain is
+   * not there yet.
+   */
+  readonly end: number
 }
 
 /** Reads history through `rpc`. Once `stop` is aborted, every call rejects with `StoppedError`. */
@@ -77,6 +91,22 @@ export function createRpcHistory(
     }
   }
 
+  /** The finalized slots of a range that have a block, and the newest finalized slot of all. */
+  async function listFinalSlots(from: number, to: number) {
+    const newest = await retryUntilStopped(() => rpc.getSlot('finalized'), retrying)
+    if (newest < from) return { slots: [], newest }
+    const list = () => rpc.getBlocks(from, Math.min(newest, to), 'finalized')
+    return { slots: await retryUntilStopped(list, retrying), newest }
+  }
+
+  async function readHead(slot: number): Promise<BlockHead | 'absent' | 'not_yet' | 'refused'> {
+    const head = await unlessRefused(() =>
+      retryUntilStopped(() => rpc.getBlockHead(slot), retrying),
+    )
+    if (head === 'refused') refusals.giveUp('block')
+    return head
+  }
+
   return {
     tip: () => retryUntilStopped(() => rpc.getSlot(), retrying),
     block(slot, isWanted) {
@@ -107,29 +137,34 @@ export function createRpcHistory(
       await pMap(slots, recheck, FEW_BLOCKS)
     },
     async finalHeads(from, to) {
-      const newest = await retryUntilStopped(() => rpc.getSlot('finalized'), retrying)
-      if (newest < from) return []
-      const last = Math.min(newest, to)
-      const slots = await retryUntilStopped(() => rpc.getBlocks(from, last, 'finalized'), retrying)
-      const heads = await pMap(
-        slots,
-        async (slot, at) => {
-          const head = await retryUntilStopped(() => rpc.getBlockHead(slot), retrying)
-          // The list says that there is a block; its hash is then not known.
-          return typeof head === 'object'
-            ? head
-            : { slot, parent: slots[at - 1] ?? from - 1, blockId: null }
-        },
-        FEW_BLOCKS,
-      )
-      metrics.rpcBlocks.inc({ why: 'finality' }, heads.length)
-      return heads
+      const listed = await unlessRefused(() => listFinalSlots(from, to))
+      if (listed === 'refused') {
+        refusals.giveUp('finality')
+        return listed
+      }
+      const { slots, newest } = listed
+      const read = await pMap(slots, readHead, FEW_BLOCKS)
+      metrics.rpcBlocks.inc({ why: 'finality' }, read.length)
+      const heads: BlockHead[] = []
+      for (const [at, slot] of slots.entries()) {
+        const head = read[at] ?? 'not_yet'
+        // A node that is behind says nothing about the block.
+        if (head === 'not_yet') return { heads, end: slot }
+        const parent = slots[at - 1] ?? slot - 1
+        heads.push(typeof head === 'object' ? head : { slot, parent, blockId: null })
+      }
+      return { heads, end: Math.min(newest, to) }
     },
     async finalBlock(slot) {
       metrics.rpcBlocks.inc({ why: 'replaced' })
       for (let tries = 0; tries < MOST_TRIES; tries++) {
-        const block = await retryUntilStopped(() => rpc.getBlock(slot, 'finalized'), retrying)
+        const read = () => retryUntilStopped(() => rpc.getBlock(slot, 'finalized'), retrying)
+        const block = await unlessRefused(read)
         if (typeof block === 'object') return block
+        if (block === 'refused') {
+          refusals.giveUp('block')
+          return null
+        }
         await pauseUnlessStopped(Math.min(100 * 2 ** tries, 2000), stop)
       }
       return null

@@ -114,7 +114,6 @@ export function createRpc(
 const PING_TIMEOUT_MS = 4000
 
 const BLOCK_OPTIONS = {
-  commitment: 'confirmed',
   encoding: 'json',
   transactionDetails: 'full',
   maxSupportedTransactionVersion: 1,

@@ -1,4 +1,4 @@
-import type { BlockId } from '../../domain/block-id.ts'
+import { isOtherBlock } from '../../domain/block-id.ts'
 import type {
   DropCounts,
   FetchedBlock,
@@ -69,46 +69,44 @@ export function createLateTransactions<T>(limit: number, dropped: DropCounts): L
       if (remembered.size > limit) remembered.delete(remembered.keys().next().value ?? slot)
     },
     find,
-    recheck({ slot, blockTime, blockId, transactions }) {
+    recheck(block) {
+      const { slot, blockTime, blockId, transactions } = block
       const known = remembered.get(slot)
       // The server of the stream and that of RPC may be on different forks.
-      if (known && isOther(known.blockId, blockId)) return []
+      if (known && isOtherBlock(known.blockId, blockId)) return []
       if (known) return transactions.flatMap((found) => find(slot, found) ?? [])
       const keys = new Set(transactions.map(({ key }) => key))
       insert(slot, { blockTime, blockId, keys, isSettled: false })
-      return transactions.map(({ item }) => ({
-        kind: 'late',
-        slot,
-        blockTime,
-        blockId,
-        transaction: item,
-        origin: 'backfill',
-      }))
+      return allLate(block, 'backfill')
     },
     withdraw: (slot) =>
       insert(slot, { blockTime: 0, blockId: null, keys: new Set(), isSettled: true }),
-    settle({ slot, blockTime, blockId, transactions }) {
+    settle(block) {
+      const { slot, blockTime, blockId } = block
       insert(slot, { blockTime, blockId, keys: new Set(), isSettled: true })
-      return transactions.map(({ item }) => ({
-        kind: 'late',
-        slot,
-        blockTime,
-        blockId,
-        transaction: item,
-        origin: 'stream',
-      }))
+      return allLate(block, 'stream')
     },
     slots: () => [...remembered.keys()],
   }
+}
+
+/** All transactions of a block, as late ones. */
+function allLate<T>(
+  { slot, blockTime, blockId, transactions }: FetchedBlock<T>,
+  origin: LateTransaction<T>['origin'],
+): LateTransaction<T>[] {
+  return transactions.map(({ item }) => ({
+    kind: 'late',
+    slot,
+    blockTime,
+    blockId,
+    transaction: item,
+    origin,
+  }))
 }
 
 interface Remembered extends Pick<SealedBlock, 'blockTime' | 'blockId'> {
   readonly keys: Set<string>
   /** Whether all its transactions are known for good. */
   readonly isSettled: boolean
-}
-
-/** Whether two blocks of a slot differ; false while one is not known. */
-function isOther(a: BlockId | null, b: BlockId | null): boolean {
-  return a !== null && b !== null && a !== b
 }

@@ -10,6 +10,8 @@ export interface SlotSealerOptions {
    * whole.
    */
   readonly head: number | null
+  /** Slots up to the head of which everything was withdrawn before the start. */
+  readonly withdrawn?: Iterable<number>
   /**
    * How long to wait for a missing meta, status or parent after a newer slot was confirmed, before
    * it is fetched (rule K2). Default 10 s.
@@ -44,10 +46,12 @@ export class SlotSealer<T, A> {
   /** True until a stream without replay confirms its first slot. */
   #awaitsFirstSlot = false
 
-  constructor({ head, patienceMs = 10_000, remember = 512 }: SlotSealerOptions) {
+  constructor(options: SlotSealerOptions) {
+    const { head, withdrawn = [], patienceMs = 10_000, remember = 512 } = options
     this.#head = head
     this.#patienceMs = patienceMs
     this.#late = createLateTransactions(remember, this.dropped)
+    for (const slot of withdrawn) this.#late.withdraw(slot)
   }
 
   /** The last sealed slot. Null if there was no checkpoint and no slot is complete yet. */

@@ -65,14 +65,8 @@ export function accountsRequest(
 /** The request for every block meta at `finalized` (rule K9). Statuses of slots have no hash. */
 export function finalizedRequest(fromSlot: number | null): SubscribeRequest {
   return {
+    ...NO_FILTERS,
     blocksMeta: { metas: {} },
-    transactions: {},
-    accounts: {},
-    slots: {},
-    transactionsStatus: {},
-    blocks: {},
-    entry: {},
-    accountsDataSlice: [],
     commitment: FINALIZED,
     ...(fromSlot === null ? {} : { fromSlot: String(fromSlot) }),
   }

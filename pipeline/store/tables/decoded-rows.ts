@@ -136,17 +136,22 @@ export async function voidRows(
     `INSERT INTO ${table}
      SELECT * REPLACE (toUInt8(1) AS is_deleted, version + 1 AS version, now64(3) AS inserted_at)
      FROM (
-       SELECT * FROM (${newestOfSlots('*', table, KEYS[table])})
-       WHERE is_deleted = 0 AND wallet IN (${wallets.join(', ')})
+       SELECT * FROM (${newestOfSlots('*', table, KEYS[table], wallets)}) WHERE is_deleted = 0
      )`,
     { slots },
   )
 }
 
-/** The newest row of each key in slots `{slots:Array(UInt64)}`. */
-function newestOfSlots(select: string, table: string, columns: readonly string[]): string {
+/** The newest row of each key in slots `{slots:Array(UInt64)}`, of some wallets if given. */
+function newestOfSlots(
+  select: string,
+  table: string,
+  columns: readonly string[],
+  wallets: readonly number[] = [],
+): string {
   const key = columns.join(', ')
-  return `SELECT ${select} FROM ${table} WHERE slot IN {slots:Array(UInt64)}
+  const isOfWallet = wallets.length === 0 ? '' : `AND wallet IN (${wallets.join(', ')})`
+  return `SELECT ${select} FROM ${table} WHERE slot IN {slots:Array(UInt64)} ${isOfWallet}
        ORDER BY ${key}, version DESC LIMIT 1 BY ${key}`
 }
 

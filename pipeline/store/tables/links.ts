@@ -47,7 +47,10 @@ export function comparePlaces(a: LinkPlace, b: LinkPlace): number {
 const SOL_LINKS = `SELECT wallet, '' AS account, slot, tx_index, block_time, '' AS mint, lamports_before AS before, lamports AS after FROM sol_balances FINAL WHERE is_deleted = 0`
 const TOKEN_LINKS = `SELECT wallet, account, slot, tx_index, block_time, mint, toNullable(amount_before) AS before, amount_after AS after FROM token_links FINAL WHERE is_deleted = 0`
 
-/** Links of withdrawn slots may be void. Whoever needs no single link leaves all of them out. */
+/**
+ * Whether the slot of a link was never withdrawn. A link of a withdrawn slot may be void, so a
+ * query that can do without some links leaves all of those out.
+ */
 const IS_STANDING = `slot NOT IN (${WITHDRAWN_SLOTS})`
 
 /** Subquery: the slot of the newest link of each wallet's SOL. */

@@ -5,13 +5,13 @@ import { WAS_REDECODED } from './redecoded-wallets.ts'
 import { NEWEST_WALLET } from './tracked-wallets.ts'
 
 /**
- * Stores the progress of workers. If a worker and partition has several rows, the highest slot
- * counts.
+ * Stores the progress of workers. If a worker and partition has several rows, that of the highest
+ * slot counts, and of several with that slot the last one.
  */
 export const insertProgress = inserter('progress')
 
 interface MarkerRow {
-  readonly slot: string
+  readonly complete_slot: string
   readonly parent: string
   readonly block_time: number
   readonly sol_price_time: number | null
@@ -26,20 +26,20 @@ interface MarkerRow {
  */
 export async function readStorageMarker(store: Store): Promise<SlotMarker | null> {
   const [row] = await store.query<MarkerRow>(
-    `SELECT slot, parent, block_time, sol_price_time, sol_price_usd_e9
+    `SELECT complete_slot, parent, block_time, sol_price_time, sol_price_usd_e9
      FROM (SELECT *, count() OVER () AS known FROM progress FINAL WHERE worker = 'fold')
      WHERE known >= partitions
-     ORDER BY slot LIMIT 1`,
+     ORDER BY complete_slot LIMIT 1`,
     {},
-    ['slot', 'parent', 'block_time', 'sol_price_time', 'sol_price_usd_e9'],
+    ['complete_slot', 'parent', 'block_time', 'sol_price_time', 'sol_price_usd_e9'],
   )
   return row === undefined ? null : markerOf(row)
 }
 
 function markerOf(row: MarkerRow): SlotMarker {
-  const { slot, parent, block_time, sol_price_time, sol_price_usd_e9 } = row
+  const { complete_slot, parent, block_time, sol_price_time, sol_price_usd_e9 } = row
   return {
-    slot: Number(slot),
+    slot: Number(complete_slot),
     parent: Number(parent),
     blockTime: block_time,
     solPrice:
@@ -69,7 +69,7 @@ export interface StoragePositionRow {
 /** Returns the storage marker, the number of wallets and whether events were redecoded. */
 export async function readStoragePosition(store: Store): Promise<StoragePositionRow | undefined> {
   const [row] = await store.query<StoragePositionRow>(
-    `SELECT min(slot) AS lowest, argMin(block_time, slot) AS block_time, toUInt32(count()) AS found,
+    `SELECT min(complete_slot) AS lowest, argMin(block_time, complete_slot) AS block_time, toUInt32(count()) AS found,
        max(progress.partitions) AS partitions, (${NEWEST_WALLET}) AS wallets,
        (${WAS_REDECODED}) AS redecoded
      FROM progress FINAL WHERE worker = 'fold'`,
@@ -94,8 +94,10 @@ export async function readNewestTick(store: Store): Promise<number | null> {
 
 /** How far a worker has stored a partition. */
 export interface StoredPosition {
-  /** The newest stored marker. */
+  /** The newest stored marker that is not void (`Rewind`). */
   readonly marker: SlotMarker
+  /** Slot of the newest marker that was ever stored: column `slot`. */
+  readonly highest: number
   /** `LogExtent.id` of the log that was read; empty if an earlier version stored the row. */
   readonly logId: string
   /** Everything below this offset of that log is stored; 0 without a `logId`. */
@@ -108,18 +110,22 @@ export async function readProgress(
   worker: string,
 ): Promise<ReadonlyMap<number, StoredPosition>> {
   const rows = await store.query<
-    MarkerRow & { partition: number; log_id: string; next_offset: string }
+    MarkerRow & { partition: number; slot: string; log_id: string; next_offset: string }
   >(
-    `SELECT partition, slot, parent, block_time, sol_price_time, sol_price_usd_e9, log_id, next_offset
-     FROM progress WHERE worker = {worker:String}
-     ORDER BY partition, slot DESC, next_offset DESC LIMIT 1 BY partition LIMIT 65536`,
+    `SELECT partition, slot, complete_slot, parent, block_time, sol_price_time, sol_price_usd_e9, log_id, next_offset
+     FROM progress FINAL WHERE worker = {worker:String} LIMIT 65536`,
     { worker },
-    ['partition', 'slot', 'log_id', 'next_offset'],
+    ['partition', 'slot', 'complete_slot', 'log_id', 'next_offset'],
   )
   return new Map(
     rows.map((row) => [
       row.partition,
-      { marker: markerOf(row), logId: row.log_id, nextOffset: BigInt(row.next_offset) },
+      {
+        marker: markerOf(row),
+        highest: Number(row.slot),
+        logId: row.log_id,
+        nextOffset: BigInt(row.next_offset),
+      },
     ]),
   )
 }

@@ -2,7 +2,10 @@ import type { BlockId } from '../../domain/block-id.ts'
 import { insertRows } from '../insert-rows.ts'
 import type { Store } from '../store.ts'
 
-/** Subquery: the slots that were withdrawn. There are few. */
+/**
+ * Subquery: the slots that were withdrawn. There are few, except after a crash with much on the log
+ * that was not appended whole.
+ */
 export const WITHDRAWN_SLOTS = 'SELECT slot FROM withdrawn_slots'
 
 /** Subquery: whether any slot was withdrawn. */
@@ -31,20 +34,6 @@ export function insertWithdrawnSlots(
     block_id: blockId,
   }))
   return insertRows(store, 'withdrawn_slots', rows)
-}
-
-/** Whether the withdrawal of a slot at a place of the log is stored. */
-export async function isWithdrawn(
-  store: Store,
-  slot: number,
-  { epoch, partition, offset }: Pick<WithdrawnPlace, 'epoch' | 'partition' | 'offset'>,
-): Promise<boolean> {
-  const rows = await store.query(
-    `SELECT 1 FROM withdrawn_slots WHERE slot = {slot:UInt64} AND epoch = {epoch:UInt64}
-       AND partition = {partition:UInt16} AND offset = {offset:UInt64} LIMIT 1`,
-    { slot, epoch, partition, offset },
-  )
-  return rows.length > 0
 }
 
 /** Returns the newest withdrawn slots, 100,000 at most. */

@@ -86,12 +86,6 @@ export async function readWithdrawnSwaps(
   return { swaps, isLast: places.size < WITHDRAWALS_PER_PAGE }
 }
 
-/** Returns the swaps of the withdrawal at a place. */
-export function readSwapsWithdrawnAt(store: Store, place: LatePlace): Promise<WithdrawnSwap[]> {
-  const { epoch, passedSlot, partition, offset } = place
-  return readRows(store, `(${PLACE}) = (${epoch}, ${passedSlot}, ${partition}, ${offset})`)
-}
-
 /** A withdrawn swap of a token: its key, block and times in unix seconds. */
 export interface WithdrawnTokenSwap {
   readonly key: EventKey

@@ -8,7 +8,7 @@ import { createMintDecimals } from '../../ingest/rpc/mint-decimals.ts'
 import { createRefusals } from '../../ingest/rpc/refusals.ts'
 import { StoppedError } from '../../ingest/rpc/retry-until-stopped.ts'
 import { createRpc } from '../../ingest/rpc/rpc.ts'
-import type { HistoryRpc } from '../../ingest/rpc/solana-rpc.ts'
+import type { HistoryRpc, SolanaRpc } from '../../ingest/rpc/solana-rpc.ts'
 import { createTransactionIndexes } from '../../ingest/rpc/transaction-index.ts'
 import type { IngestMetrics } from '../../ingest/telemetry.ts'
 import type { EventLog } from '../../log/log.ts'
@@ -24,7 +24,7 @@ import {
 import { readTrackedWallets } from '../../store/tables/tracked-wallets.ts'
 import { createWalletCoverage, type WalletCoverage } from '../../store/tables/wallet-coverage.ts'
 import { mapConcurrently } from './map-concurrently.ts'
-import { type BackfillJobDeps, runBackfillJob } from './run-backfill-job.ts'
+import { type BackfillJobDeps, type JobRun, runBackfillJob } from './run-backfill-job.ts'
 import { createSlotTimes } from './slot-times.ts'
 
 /** Options of backfills. */
@@ -84,7 +84,7 @@ export interface Backfills {
     onProgress?: (progress: BackfillProgress) => void,
   ): Promise<BackfillSummary[]>
   /** Runs one job to its end, see `runBackfillJob`. */
-  runJob(job: BackfillJob, address: Address, stop: AbortSignal): Promise<void>
+  runJob(run: JobRun, stop: AbortSignal): Promise<void>
   /**
    * Returns the first slot whose block is of this unix second or later; the newest plus 1 if none
    * is.
@@ -93,7 +93,7 @@ export interface Backfills {
   readonly jobs: BackfillJobs
   readonly coverage: WalletCoverage
   /** The client of the RPC server. */
-  readonly rpc: HistoryRpc & HoldingsRpc
+  readonly rpc: HistoryRpc & HoldingsRpc & Pick<SolanaRpc, 'getSlot'>
   /** Resolves when everything that the log has acknowledged would survive a crash. */
   untilDurable(stop: AbortSignal): Promise<void>
   close(): void
@@ -147,9 +147,9 @@ export function createBackfills(options: BackfillsOptions): Backfills {
         ended.release()
       }
     },
-    async runJob(job, address, stop) {
+    async runJob(run, stop) {
       const ended = combineSignals(stop, closed.signal)
-      await runBackfillJob(job, address, deps, ended.signal).finally(ended.release)
+      await runBackfillJob(run, deps, ended.signal).finally(ended.release)
     },
     slotAtTime: slotTimes.slotAt,
     rpc,
@@ -229,13 +229,15 @@ async function runWithRest(
 ): Promise<BackfillJob[]> {
   const { wallet, range } = job
   const isResumed = job.newestSlot !== null
-  const first = job.state === 'done' ? job : await runBackfillJob(job, address, deps, stop, onPage)
+  const runOne = (one: BackfillJob) =>
+    runBackfillJob({ job: one, address, liveSlot: 0 }, deps, stop, onPage)
+  const first = job.state === 'done' ? job : await runOne(job)
   if (!isResumed || range.toSlot !== null) return [first]
   const newest = first.newestSlot ?? 0
   const covered = await deps.coverage.ofWallet(wallet)
   if (covered !== undefined && covered.slot <= newest + 1) return [first]
   const rest = newJob(wallet, 'operator', { fromSlot: newest + 1, toSlot: null }, Date.now())
-  return [first, await runBackfillJob(rest, address, deps, stop, onPage)]
+  return [first, await runOne(rest)]
 }
 
 function summarize(

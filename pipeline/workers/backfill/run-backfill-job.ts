@@ -14,6 +14,14 @@ export interface BackfillJobDeps extends BackfillDeps {
   readonly hasFold: boolean
 }
 
+/** A job to run. */
+export interface JobRun {
+  readonly job: BackfillJob
+  readonly address: Address
+  /** For a wallet that joined: a slot up to which history is wanted. Live data has what follows. */
+  readonly liveSlot: number
+}
+
 /**
  * Runs a job from where it stands to its end, and returns it as it ended: fetches the history,
  * waits until the books include it, then updates coverage, then marks the job done. A job that was
@@ -22,8 +30,7 @@ export interface BackfillJobDeps extends BackfillDeps {
  * `stop`.
  */
 export async function runBackfillJob(
-  opened: BackfillJob,
-  address: Address,
+  { job: opened, address, liveSlot }: JobRun,
   deps: BackfillJobDeps,
   stop: AbortSignal,
   onPage: (page: { readonly transactions: number }) => void = () => {},
@@ -32,7 +39,7 @@ export async function runBackfillJob(
   let covered = await coverage.ofWallet(opened.wallet)
   let begun = opened
   if (opened.newestSlot === null) {
-    begun = await begin(opened, covered, deps)
+    begun = await begin(opened, covered, liveSlot, deps)
     if (opened.reason === 'added') covered = await coverage.ofWallet(opened.wallet)
   }
   const coveredFrom = begun.reason === 'gap' ? null : (covered?.slot ?? null)
@@ -47,11 +54,12 @@ export async function runBackfillJob(
 async function begin(
   job: BackfillJob,
   covered: CoverageStart | undefined,
+  liveSlot: number,
   { coverage, slotTimes, jobs }: BackfillJobDeps,
 ): Promise<BackfillJob> {
   // History is fetched up to where live data begins, once that is final (rule K9).
-  const newestSlot = await slotTimes.newestSlot(
-    job.reason === 'added' ? 'confirmed' : (job.range.toSlot ?? covered?.slot ?? 0),
+  const newestSlot = await slotTimes.finalizedSlot(
+    job.reason === 'added' ? liveSlot : (job.range.toSlot ?? covered?.slot ?? 0),
   )
   const begun = { ...job, newestSlot }
   if (job.reason === 'added') {

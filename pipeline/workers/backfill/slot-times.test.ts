@@ -19,16 +19,16 @@ function aChain(first = 0) {
 test('the newest slot is a finalized one, at the earliest the one that is wanted (rule K9)', async (t) => {
   let finalized = 40
   const times = createSlotTimes({
-    getSlot: async (commitment) => (commitment === 'finalized' ? finalized++ : 41),
+    getSlot: async (commitment) => (commitment === 'finalized' ? finalized++ : 99),
     getFirstAvailableBlock: async () => 0,
     getBlocks: async () => [],
     getBlockTime: async () => null,
   })
-  t.is(await times.newestSlot(0), 40)
+  t.is(await times.finalizedSlot(0), 40)
   finalized = 40
-  t.is(await times.newestSlot(40), 40)
+  t.is(await times.finalizedSlot(40), 40)
   finalized = 40
-  t.is(await times.newestSlot('confirmed'), 41)
+  t.is(await times.finalizedSlot(41), 41)
 })
 
 test('slotAt finds the first slot whose block is not before a time', async (t) => {

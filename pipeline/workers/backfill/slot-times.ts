@@ -9,10 +9,10 @@ import type { CoverageStart } from '../../store/tables/wallet-coverage.ts'
  */
 export interface SlotTimes {
   /**
-   * Returns the newest finalized slot, once that is at least `least`, or the newest confirmed one
-   * at the time of the call; rejects with `unavailable` after 30 s.
+   * Returns the newest finalized slot, once that is at least `least`; rejects with `unavailable`
+   * after 30 s.
    */
-  newestSlot(least: number | 'confirmed'): Promise<number>
+  finalizedSlot(least: number): Promise<number>
   /**
    * Returns a slot with the time of its block or of the next one; of now when the server has
    * neither.
@@ -46,8 +46,7 @@ export function createSlotTimes(
     })
   }
   return {
-    async newestSlot(from) {
-      const least = from === 'confirmed' ? await rpc.getSlot() : from
+    async finalizedSlot(least) {
       for (let tries = 1; ; tries++) {
         const slot = await rpc.getSlot('finalized')
         if (slot >= least) return slot

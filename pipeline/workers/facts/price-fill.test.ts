@@ -334,6 +334,7 @@ test.serial(
       store.insert('progress', [
         progressRow('fold', 0, 1, {
           marker: { ...aMarker(slot), blockTime },
+          highest: slot,
           logId: 'a log',
           nextOffset: 1n,
         }),

@@ -83,7 +83,7 @@ export function progressRow(
   worker: string,
   partition: number,
   partitions: number,
-  { marker, logId, nextOffset }: StoredPosition,
+  { marker, highest, logId, nextOffset }: StoredPosition,
 ): Row {
   return {
     worker,
@@ -91,7 +91,8 @@ export function progressRow(
     partitions,
     log_id: logId,
     next_offset: nextOffset,
-    slot: marker.slot,
+    slot: highest,
+    complete_slot: marker.slot,
     parent: marker.parent,
     block_time: marker.blockTime,
     sol_price_time: marker.solPrice?.time ?? null,

@@ -45,7 +45,7 @@ test('batches are joined in order, with the newest marker of each partition', (t
   t.deepEqual(flush.refolds, [refold])
   t.deepEqual(flush.gaps, [])
   t.deepEqual(
-    [...reached].map(([partition, { slot }]) => [partition, slot]),
+    [...reached].map(([partition, marker]) => [partition, marker?.slot]),
     [
       [0, 12],
       [1, 11],

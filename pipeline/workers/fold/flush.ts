@@ -47,6 +47,12 @@ export interface Flush {
 }
 
 /**
+ * The newest marker of each partition that has one; after a rewind its checkpoint, null if it has
+ * none.
+ */
+export type ReachedMarkers = ReadonlyMap<number, SlotMarker | null>
+
+/**
  * Splits batches after withdrawals, so that a flush ends with them. Mostly there is none, and the
  * batches are returned as they are.
  */
@@ -67,8 +73,7 @@ export function splitAtWithdrawals(batches: readonly LogBatch[]): readonly (read
 }
 
 /**
- * Joins batches into one flush. `reached` holds the newest marker of each partition that has one.
- * Advances `order`.
+ * Joins batches into one flush, and advances `order`.
  *
  * A marker whose parent is above the partition's previous marker reveals a gap. In a partition of
  * `lost`, of which entries are gone, so does the first new marker, whatever its parent (rule K10).
@@ -78,14 +83,14 @@ export function joinBatches(
   batches: readonly LogBatch[],
   order: LateOrder,
   lost: Set<number> = new Set(),
-): { readonly flush: Flush; readonly reached: ReadonlyMap<number, SlotMarker> } {
+): { readonly flush: Flush; readonly reached: ReachedMarkers } {
   const records: LoggedRecord[] = []
   const markers: SlotMarker[] = []
   const sealed: SlotMarker[] = []
   const refolds: RefoldRequest[] = []
   const gaps: SlotGap[] = []
   const withdrawals: PlacedWithdrawal[] = []
-  const reached = new Map<number, SlotMarker>()
+  const reached = new Map<number, SlotMarker | null>()
   for (const { partition, records: entries } of batches)
     for (const entry of entries) {
       if (entry.kind === 'record')
@@ -98,8 +103,11 @@ export function joinBatches(
         })
       else if (entry.kind === 'refold') refolds.push(entry.refold)
       else if (entry.kind === 'withdrawal') {
-        const { slot, isPartial } = entry.withdrawal
-        if (isPartial) order.unpass(partition, slot)
+        const { slot, rewind } = entry.withdrawal
+        if (rewind !== null) {
+          order.goBack(partition, rewind)
+          reached.set(partition, rewind.checkpoint)
+        }
         const passedSlot = order.passed(partition) ?? slot
         const place = { epoch: order.epoch, partition, offset: Number(entry.offset), passedSlot }
         withdrawals.push({ ...entry.withdrawal, ...place })

@@ -4,6 +4,7 @@ import type { Logger } from '../../runtime/logger.ts'
 import type { Store } from '../../store/store.ts'
 import { insertProgress, readProgress, type StoredPosition } from '../../store/tables/progress.ts'
 import { progressRow } from './event-rows.ts'
+import type { ReachedMarkers } from './flush.ts'
 import { planStarts } from './plan-start.ts'
 
 /** A slot and its block time in unix seconds; null until there is one. */
@@ -24,6 +25,8 @@ export class FoldProgress {
   readonly #newest = new Map<number, SlotMarker>()
   /** Newest stored position by partition, whichever process stored it. */
   #stored = new Map<number, StoredPosition>()
+  /** Highest slot of the rows of each partition, whichever process stored them. */
+  #highest = new Map<number, number>()
   /** Lowest slot of `#stored` at the last assignment; -1 if a partition has none. */
   #lowest = -1
   /** Identity of the log at the last assignment. */
@@ -50,6 +53,7 @@ export class FoldProgress {
     this.#newest.clear()
     this.#lost.clear()
     this.#stored = new Map(stored)
+    this.#highest = new Map([...stored].map(([partition, { highest }]) => [partition, highest]))
     const slots = [...stored.values()].map(({ marker }) => marker.slot)
     this.#lowest = slots.length < this.#log.partitions ? -1 : Math.min(...slots)
     this.#logId = extent.id
@@ -79,21 +83,24 @@ export class FoldProgress {
     return slots
   }
 
-  /**
-   * Stores that these batches are stored. `reached`: the newest marker of each partition that has
-   * one in them.
-   */
-  async store(
-    batches: readonly LogBatch[],
-    reached: ReadonlyMap<number, SlotMarker>,
-  ): Promise<void> {
+  /** Stores that these batches are stored. */
+  async store(batches: readonly LogBatch[], reached: ReachedMarkers): Promise<void> {
+    for (const [partition, marker] of reached) {
+      if (marker !== null) this.#newest.set(partition, marker)
+      else {
+        this.#newest.delete(partition)
+        this.#stored.delete(partition)
+      }
+    }
     const positions = new Map<number, StoredPosition>()
     for (const { partition, records } of batches) {
       const marker = reached.get(partition) ?? this.#stored.get(partition)?.marker
       const last = records.at(-1)
       // A position of a log in memory is worth nothing without a new marker.
       if (!marker || !last || (this.#isInMemory && !reached.has(partition))) continue
-      positions.set(partition, { marker, logId: this.#logId, nextOffset: last.offset + 1n })
+      const highest = Math.max(marker.slot, this.#highest.get(partition) ?? -1)
+      const nextOffset = last.offset + 1n
+      positions.set(partition, { marker, highest, logId: this.#logId, nextOffset })
     }
     const { partitions } = this.#log
     await insertProgress(
@@ -102,8 +109,8 @@ export class FoldProgress {
         progressRow(this.#worker, partition, partitions, position),
       ),
     )
-    for (const [partition, marker] of reached) this.#newest.set(partition, marker)
     for (const [partition, position] of positions) {
+      this.#highest.set(partition, position.highest)
       const before = this.#stored.get(partition)?.marker.slot ?? -1
       if (position.marker.slot > before) this.#lost.delete(partition)
       this.#stored.set(partition, position)

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import test from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import fc from 'fast-check'
 import { addressFromBytes } from '../../domain/address.ts'
 import type { WalletEvent } from '../../domain/event.ts'
@@ -30,6 +30,7 @@ import { aMarker } from '../../testing/a-marker.ts'
 import { aForkedChain, type ForkedSlot } from '../../testing/forked-chain.ts'
 import { TABLE_KEYS } from '../../testing/table-keys.ts'
 import { openTestStore, type TestStore, testDatabase } from '../../testing/test-store.ts'
+import { NO_DECIMALS } from '../ingest/decode-records.ts'
 import { disposalRow, firstBuyRow, lotRow, metricsRow, positionRow } from './book-rows.ts'
 import { lateRow, recordRow } from './event-rows.ts'
 import { type RunningBooks, startFold } from './fold.ts'
@@ -376,6 +377,27 @@ function dyingStore(
         write(sql.slice(0, sql.indexOf('(')))
         await store.command(sql, params)
       },
+    },
+  }
+}
+
+/** A worker over a log of its own. `settled` resolves when it has stored what was appended. */
+async function startWorker(t: ExecutionContext) {
+  const log = newLog()
+  const fold = await startFold({
+    store: testStore.store,
+    log,
+    logger,
+    registry: createRegistry(),
+    windowMs: 1,
+    onBug: (error) => t.fail(String(error)),
+  })
+  return {
+    log,
+    settled: () => log.settled('fold', new AbortController().signal),
+    async close() {
+      await fold.stop()
+      await log.close()
     },
   }
 }
@@ -834,10 +856,10 @@ test.serial(
     for (let seed = 1; seed <= 3; seed += 1) {
       await empty(store)
       await track(store)
-      const chain = aForkedChain({ seed, slots: 40, wallets: WALLETS, lateShare: 0.15 })
+      const chain = aForkedChain({ seed, slots: 12, wallets: WALLETS, lateShare: 0.15 })
       const expected = expectedDump(chain.truth)
       const { seen, forks } = chain
-      t.true(forks.some(({ final }) => final.length > 0) && forks.length > 6)
+      t.true(forks.some(({ final }) => final.length > 0) && forks.length > 3)
       const cache = new WalletCache({ maxOpen: 6, maxPacked: 9 })
       await run(store, seen, { forks, step: seed === 1 ? 1 : 7, cache })
       t.deepEqual(await dump(store), expected, `seed ${seed}`)
@@ -857,7 +879,7 @@ test.serial(
   async (t) => {
     t.timeout(600_000)
     const { store } = testStore
-    const { truth, seen, forks } = aForkedChain({ seed: 7, slots: 13, wallets: 4 })
+    const { truth, seen, forks } = aForkedChain({ seed: 7, slots: 7, wallets: 4 })
     const expected = expectedDump(truth)
     const options = { forks, step: 3 }
     const life = dyingStore(store, Number.POSITIVE_INFINITY)
@@ -945,7 +967,7 @@ test.serial(
       slot: 11,
       blockId: 11n,
       solPrice: wrong,
-      isPartial: false,
+      rewind: null,
     })
     await log.settled('fold', new AbortController().signal)
     const found = await store.query(
@@ -1004,8 +1026,8 @@ test.serial(
       const settled = () => log.settled('fold', new AbortController().signal)
       let fold = await start()
       for (const slot of before) await log.appendSlot(slot)
-      for (const { marker } of before.slice(1))
-        await log.appendWithdrawal({ ...marker, isPartial: true })
+      const rewind = { checkpoint: before[0]?.marker ?? null, attempt: 1 }
+      for (const { marker } of before.slice(1)) await log.appendWithdrawal({ ...marker, rewind })
       await settled()
       t.deepEqual(await readPoolPrices(store, 9), [{ time: 100, usdE9: 5n }])
       if (isRestarted) {
@@ -1022,6 +1044,73 @@ test.serial(
       await fold.stop()
       await log.close()
     }
+  },
+)
+
+test.serial(
+  'after a rewind a worker is at its checkpoint again: later slots are in order, and a jump leaves a hole behind it (rules K9, K2)',
+  async (t) => {
+    const { store } = testStore
+    await empty(store)
+    await track(store)
+    const chain = aChain({ seed: 3, slots: 8, wallets: WALLETS, lateShare: 0 })
+    const [checkpoint, ...void_] = chain.slots
+    if (checkpoint === undefined) throw new Error('there are eight slots')
+    const { log, settled, close } = await startWorker(t)
+    for (const slot of chain.slots) await log.appendSlot(slot)
+    await settled()
+    t.is((await readStorageMarker(store))?.slot, lastMarker(chain).slot)
+    const rewind = { checkpoint: checkpoint.marker, attempt: 1 }
+    for (const { marker } of void_) await log.appendWithdrawal({ ...marker, rewind })
+    await settled()
+    t.is((await readStorageMarker(store))?.slot, checkpoint.marker.slot)
+    for (const slot of void_.slice(0, 3)) {
+      await log.appendSlot(slot)
+      await settled()
+      t.is((await readStorageMarker(store))?.slot, slot.marker.slot)
+    }
+    t.deepEqual(await store.query('SELECT * FROM late_swaps FINAL'), [])
+    const last = void_[2]?.marker.slot ?? 0
+    await log.appendSlot({ marker: aMarker(last + 5000, last + 4999), records: [] })
+    await settled()
+    t.deepEqual(
+      await store.query(
+        'SELECT DISTINCT toUInt32(from_slot) AS after, toUInt32(to_slot) AS to FROM slot_gaps',
+      ),
+      [{ after: last, to: last + 4999 }],
+    )
+    await close()
+  },
+)
+
+test.serial(
+  'a swap that was withdrawn, then undecoded in the finalized block, is stored once it can be decoded (rules K9, K10)',
+  async (t) => {
+    const { store } = testStore
+    await empty(store)
+    await track(store)
+    const chain = aChain({ seed: 5, slots: 30, wallets: 1, lateShare: 0 })
+    const swaps = chain.slots.flatMap(({ records }) => records.filter((one) => one.kind === 'swap'))
+    const [swap] = swaps
+    if (swap === undefined) throw new Error('the chain has swaps')
+    const { slot, txIndex, wallet, blockTime, signature } = swap
+    const [reason] = NO_DECIMALS
+    const place = { slot, txIndex, wallet, blockTime, signature }
+    const { log, settled, close } = await startWorker(t)
+    const stored = () =>
+      store.query(
+        `SELECT toUInt32((SELECT count() FROM swaps FINAL WHERE is_deleted = 0)) AS swaps,
+           toUInt32((SELECT count() FROM undecoded FINAL WHERE is_deleted = 0)) AS undecoded`,
+      )
+    await log.appendSlot({ marker: aMarker(slot), records: [swap] })
+    await log.appendWithdrawal({ slot, blockId: null, solPrice: null, rewind: null })
+    await log.appendLate([{ kind: 'undecoded', ...place, programId: null, reason }], 'stream')
+    await settled()
+    t.deepEqual(await stored(), [{ swaps: 0, undecoded: 1 }])
+    await log.appendLate([swap], 'backfill')
+    await settled()
+    t.deepEqual(await stored(), [{ swaps: 1, undecoded: 0 }])
+    await close()
   },
 )
 

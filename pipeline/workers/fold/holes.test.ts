@@ -119,7 +119,12 @@ test.serial('workers that merely lag read on, and nothing is lost (rule K10)', a
   const positions = await readProgress(opened.store, 'fold')
   t.deepEqual(
     [0, 1].map((partition) => positions.get(partition)),
-    [18n, 12n].map((nextOffset) => ({ marker: marker(1005), logId: 'a', nextOffset })),
+    [18n, 12n].map((nextOffset) => ({
+      marker: marker(1005),
+      highest: 1005,
+      logId: 'a',
+      nextOffset,
+    })),
   )
 })
 

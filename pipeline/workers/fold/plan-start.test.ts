@@ -6,6 +6,7 @@ import { planStart } from './plan-start.ts'
 const log = { id: 'a', low: 100n, end: 200n }
 const stored = (nextOffset: bigint, logId = 'a'): StoredPosition => ({
   marker: aMarker(7),
+  highest: 7,
   logId,
   nextOffset,
 })

@@ -72,12 +72,12 @@ export async function runFold(
   async function flush(batches: readonly LogBatch[]): Promise<void> {
     const order = new LateOrder(log.epoch, progress.passed())
     const lost = new Set(progress.lost)
-    const newest = new Map<number, SlotMarker>()
+    const newest = new Map<number, SlotMarker | null>()
     for (const part of splitAtWithdrawals(batches)) {
       const { flush, reached } = joinBatches(part, order, lost)
       for (const [partition, marker] of reached) {
         newest.set(partition, marker)
-        onStage?.('read', marker.slot)
+        if (marker !== null) onStage?.('read', marker.slot)
       }
       await worker.apply(flush)
     }

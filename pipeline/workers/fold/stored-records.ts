@@ -30,7 +30,8 @@ export interface StoredComparison {
  * - Events of an older decoder: the records replace all of them, as a redecode would. Keys that the
  *   newer decoder does not use get tombstones. A transaction may be cut into two flushes: the
  *   second one leaves rows of its own decoder, and takes back tombstones of the first.
- * - Events of the same decoder: those with the same key are dropped.
+ * - Events of the same decoder: those with the same key are dropped, of whatever kind. When the log
+ *   is read again, those of a withdrawn block meet the events of the finalized one.
  *
  * An `undecoded` record ends when the transaction is decoded after all. One for lack of decimals
  * replaces no event, because it says nothing about the transaction.
@@ -60,13 +61,18 @@ export async function compareWithStored(
   const stored = byTransaction(keys, (row) => row)
   for (const [transaction, incoming] of byTransaction(decoded, ({ record }) => record)) {
     const group = { incoming, stored: stored.get(transaction) ?? [] }
-    const valid = group.stored.filter(({ isDeleted, slot }) => !isDeleted || !withdrawn.has(slot))
+    const valid = group.stored.filter((key) => !isVoid(key, withdrawn))
     const relation = relationOf({ incoming, stored: valid })
     if (relation === 'replaces') older.push(group)
     for (const one of incoming)
       if (isKnown(one, { incoming, stored: valid }, relation)) known.push(one)
   }
-  return { known, ...(await replace(store, older)) }
+  return { known, ...(await replace(store, older, withdrawn)) }
+}
+
+/** Whether a row is a tombstone that a withdrawal may have left. */
+function isVoid({ isDeleted, slot }: DecodedKey, withdrawn: ReadonlySet<number>): boolean {
+  return isDeleted && withdrawn.has(slot)
 }
 
 interface DecodedLogged extends LoggedRecord {
@@ -130,7 +136,15 @@ function isKnown(
 ): boolean {
   if (!isLink(logged.record) && relation !== 'equal') return true
   const key = keyOf(logged)
-  return stored.some((row) => row.key === key)
+  if (stored.some((row) => row.key === key)) return true
+  if (!('eventIndex' in logged.record)) return false
+  const event = eventOf(key)
+  return stored.some((row) => !row.isDeleted && eventOf(row.key) === event)
+}
+
+/** The key of an event without its table. Rows of other tables give another text. */
+function eventOf(key: string): string {
+  return key.replace(/^(swaps|transfers|sol_transfers):/, 'event:')
 }
 
 function isLink({ kind }: DecodedRecord): boolean {
@@ -147,6 +161,7 @@ const PLACES_PER_QUERY = 1000
 async function replace(
   store: Store,
   groups: readonly DecodedGroup[],
+  withdrawn: ReadonlySet<number>,
 ): Promise<Pick<StoredComparison, 'changes' | 'amended'>> {
   const changes: RowChange[] = []
   const amended = new Map<number, boolean>()
@@ -157,7 +172,7 @@ async function replace(
     for (const group of some) {
       const [first] = group.incoming
       if (first === undefined) continue
-      const found = changesOf(group, rows)
+      const found = changesOf(group, rows, withdrawn)
       changes.push(...found)
       const { wallet } = first.record
       if (found.some(({ table, kind }) => table !== 'undecoded' && kind !== 'restamped'))
@@ -168,15 +183,21 @@ async function replace(
 }
 
 /** The changes of one group. Rows that its own decoder made stay as they are. */
-function changesOf({ incoming, stored }: DecodedGroup, rows: StoredRows): readonly RowChange[] {
+function changesOf(
+  { incoming, stored }: DecodedGroup,
+  rows: StoredRows,
+  withdrawn: ReadonlySet<number>,
+): readonly RowChange[] {
   const version = incoming[0]?.decoderVersion ?? 0
   const own = new Set<string>()
   const before = new Map<string, Row>()
-  for (const { key, table, decoderVersion } of stored) {
+  for (const found of stored) {
+    const { key, table, decoderVersion } = found
     const row = rows.get(key)
     if (row === undefined || LINKS.has(table)) continue
-    if (decoderVersion < version || table === 'undecoded') before.set(key, row)
-    else own.add(key)
+    const isOwn = decoderVersion >= version && table !== 'undecoded' && !isVoid(found, withdrawn)
+    if (isOwn) own.add(key)
+    else before.set(key, row)
   }
   const records = incoming.filter((logged) => !isLink(logged.record) && !own.has(keyOf(logged)))
   const priced = records.map(({ record }) => withStoredPrice(record, before))

@@ -20,9 +20,10 @@ import type { WalletBooks } from './wallet-books.ts'
  * their price.
  *
  * Idempotent. The order of writes is: copies of swaps that sockets may have received; the
- * withdrawals themselves, so that later records of the slots replace their tombstones; late places
- * and prices; refold marks; tombstones; books. After a crash the log brings the withdrawals again,
- * and marked wallets are refolded in any case.
+ * withdrawals themselves, so that later records of the slots replace their tombstones; prices;
+ * refold marks; tombstones of bytes, then of the rows by which the wallets are found; books; late
+ * places, without which a late swap would be read as one in order. After a crash the log brings the
+ * withdrawals again, and marked wallets are refolded in any case.
  */
 export async function withdrawSlots(
   store: Store,
@@ -36,19 +37,19 @@ export async function withdrawSlots(
   const isMine = (wallet: number) => partitionOf(wallet, partitions) === first.partition
   const wallets = (await findWalletsInSlots(store, slots)).filter(isMine)
   for (const withdrawal of withdrawals)
-    if (!withdrawal.isPartial) await insertWithdrawnSwaps(store, withdrawal, wallets)
+    if (withdrawal.rewind === null) await insertWithdrawnSwaps(store, withdrawal, wallets)
   await insertWithdrawnSlots(store, withdrawals)
-  await voidLateSwaps(store, slots, first)
   const unpriced: EventKey[] = []
   for (const withdrawal of withdrawals)
     for (const swap of await withdrawPrice(store, withdrawal))
       if (isMine(swap.wallet)) unpriced.push(swap)
   const changed = new Set([...wallets, ...unpriced.map(({ wallet }) => wallet)])
   await books.amend([...changed], async () => {
-    await Promise.all(DECODED_TABLES.map((table) => voidRows(store, table, slots, wallets)))
     await voidTransactions(store, slots, wallets)
+    await Promise.all(DECODED_TABLES.map((table) => voidRows(store, table, slots, wallets)))
     await clearPrices(store, unpriced)
   })
+  await voidLateSwaps(store, slots, first)
   return { wallets, lostPrices: unpriced.length > 0 }
 }
 

@@ -58,7 +58,7 @@ export class OutputAppender {
     if (output.kind === 'withdrawn') {
       const { slot, blockId, solPrice } = output
       return {
-        acknowledged: log.appendWithdrawal({ slot, blockId, solPrice, isPartial: false }),
+        acknowledged: log.appendWithdrawal({ slot, blockId, solPrice, rewind: null }),
       }
     }
     const records = await this.#recordsOf(output)

@@ -2,13 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises'
 import test, { type ExecutionContext } from 'ava'
 import { type Simulator, startSimulator } from '../../../infra/simulator/simulator.ts'
 import { blockIdOf } from '../../domain/block-id.ts'
+import { ServiceError } from '../../domain/service-error.ts'
 import type { SlotMarker, WalletRecord, Withdrawal } from '../../domain/slot.ts'
-import { createWallets } from '../../domain/wallets.ts'
 import type { FollowLimits } from '../../ingest/follow-limits.ts'
 import type { EventLog } from '../../log/log.ts'
-import { createLogger } from '../../runtime/logger.ts'
-import { createRegistry } from '../../runtime/telemetry.ts'
-import { startIngest } from './ingest.ts'
+import { startTestIngest } from '../../testing/start-test-ingest.ts'
 
 const START = 405_000_000
 
@@ -16,17 +14,26 @@ const START = 405_000_000
 class CountingLog {
   readonly markers: SlotMarker[] = []
   readonly withdrawals: Withdrawal[] = []
+  /** Whether the log breaks after the withdrawal of this slot. */
+  breaksAfter = (_slot: number) => false
+  isBroken = false
   readonly #records = new Map<number, Map<string, WalletRecord>>()
 
   readonly log = {
     appendSlot: async ({ marker, records }) => {
+      this.#refuseIfBroken()
       this.markers.push(marker)
       this.#add(records)
     },
-    appendLate: async (records) => this.#add(records),
+    appendLate: async (records) => {
+      this.#refuseIfBroken()
+      this.#add(records)
+    },
     appendWithdrawal: async (withdrawal) => {
+      this.#refuseIfBroken()
       this.withdrawals.push(withdrawal)
       this.#records.delete(withdrawal.slot)
+      this.isBroken = this.breaksAfter(withdrawal.slot)
     },
   } as Partial<EventLog> as EventLog // ingest only appends
 
@@ -40,6 +47,10 @@ class CountingLog {
 
   get finalized(): number {
     return this.markers.at(-1)?.finalized ?? 0
+  }
+
+  #refuseIfBroken(): void {
+    if (this.isBroken) throw new ServiceError('closed', 'broken')
   }
 
   #add(records: readonly WalletRecord[]): void {
@@ -80,37 +91,41 @@ interface Checkpoint {
   readonly head: SlotMarker | null
   readonly finalized: number | null
   readonly markers: readonly SlotMarker[]
+  readonly withdrawn?: ReadonlySet<number>
 }
 
 function ingestOf(
   simulator: Simulator,
   counting: CountingLog,
-  { head, finalized, markers }: Checkpoint,
+  { head, finalized, markers, withdrawn = new Set() }: Checkpoint,
   limits: Partial<FollowLimits> = {},
 ) {
-  return startIngest({
-    config: {
-      endpoint: simulator.endpoint,
-      xToken: null,
-      rpcUrl: simulator.rpcUrl,
-      pricePool: simulator.solPricePool,
-      priceMaxAgeSeconds: 3600,
-    },
-    wallets: createWallets(simulator.wallets),
-    log: counting.log,
+  return startTestIngest(simulator, counting.log, {
     resumePoint: async () => ({
       checkpoint: head,
       finalized,
       unfinalized: markers,
+      withdrawn,
       partial: [],
+      attempt: 1,
     }),
-    logger: createLogger('silent'),
-    registry: createRegistry(),
     limits: { recheckSlots: 0, backoffMs: 5, ...limits },
   })
 }
 
 const NOTHING: Checkpoint = { head: null, finalized: null, markers: [] }
+
+/** The checkpoint of a process that was killed now. */
+function checkpointOf({ markers, withdrawals }: CountingLog): Checkpoint {
+  const head = markers.at(-1) ?? null
+  const finalized = head?.finalized ?? null
+  return {
+    head,
+    finalized,
+    markers: markers.filter(({ slot }) => slot > (finalized ?? -1)),
+    withdrawn: new Set(withdrawals.map(({ slot }) => slot)),
+  }
+}
 
 /** Lets slots pass until everything up to `slot` is final on the log. */
 async function until(simulator: Simulator, counting: CountingLog, slot: number): Promise<void> {
@@ -179,10 +194,7 @@ test('a restart continues with the slots that were sealed and are not final', as
     await ingest.stop()
     from ||= counting.markers[0]?.slot ?? 0
     simulator.advance(restart * 7)
-    const head = counting.markers.at(-1) ?? null
-    const finalized = head?.finalized ?? null
-    const markers = counting.markers.filter(({ slot }) => slot > (finalized ?? Infinity))
-    checkpoint = { head, finalized, markers }
+    checkpoint = checkpointOf(counting)
   }
   const last = simulator.slot
   const ingest = await ingestOf(simulator, counting, checkpoint)
@@ -194,6 +206,37 @@ test('a restart continues with the slots that were sealed and are not final', as
     forks.filter((slot) => counting.withdrawals.some((one) => one.slot === slot)),
   )
   t.true(counting.withdrawals.length > 4)
+})
+
+test('killed after it withdrew a block and before it added the one that replaces it, a process adds that one when it starts again (rule K9)', async (t) => {
+  const simulator = await start(t)
+  const counting = new CountingLog()
+  const isReplaced = (slot: number) => simulator.shape.kind(slot) === 'produced'
+  let checkpoint = NOTHING
+  for (let kills = 0; kills < 3; kills += 1) {
+    const before = counting.withdrawals.length
+    counting.breaksAfter = (slot) => isReplaced(slot) && counting.withdrawals.length > before
+    const ingest = await ingestOf(simulator, counting, checkpoint)
+    while (!counting.isBroken) {
+      simulator.advance(1)
+      await pause(5)
+    }
+    await ingest.stop().catch(() => {})
+    counting.isBroken = false
+    checkpoint = checkpointOf(counting)
+    simulator.advance(kills * 7)
+  }
+  counting.breaksAfter = () => false
+  const last = simulator.slot
+  const ingest = await ingestOf(simulator, counting, checkpoint)
+  await until(simulator, counting, last)
+  await ingest.stop()
+  const forks = compare(t, simulator, counting, [counting.markers[0]?.slot ?? 0, last])
+  t.deepEqual(
+    counting.withdrawals.flatMap(({ slot }) => (slot <= last ? [slot] : [])),
+    forks.filter((slot) => counting.withdrawals.some((one) => one.slot === slot)),
+    'each once, in order',
+  )
 })
 
 test('cut streams, and a server that lost the finalized blocks, hide no withdrawal', async (t) => {

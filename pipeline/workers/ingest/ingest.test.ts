@@ -8,6 +8,7 @@ import type { KeptTransaction } from '../../domain/event.ts'
 import {
   LIVE_START,
   type SlotRecords,
+  type SolPrice,
   type WalletRecord,
   type Withdrawal,
 } from '../../domain/slot.ts'
@@ -17,10 +18,10 @@ import { createIngestMetrics } from '../../ingest/telemetry.ts'
 import { normalize } from '../../ingest/wire/raw-transaction.ts'
 import type { EventLog } from '../../log/log.ts'
 import type { LateOrigin } from '../../log/log-message.ts'
-import { createLogger } from '../../runtime/logger.ts'
 import { createRegistry } from '../../runtime/telemetry.ts'
 import { aMarker } from '../../testing/a-marker.ts'
-import { startIngest } from './ingest.ts'
+import { startTestIngest } from '../../testing/start-test-ingest.ts'
+import type { IngestDeps } from './ingest.ts'
 
 const START = 405_000_000
 
@@ -71,24 +72,13 @@ function ingestOf(
   simulator: Simulator,
   log: EventLog,
   head: number | null,
-  options: Partial<Parameters<typeof startIngest>[0]> = {},
+  options: Partial<IngestDeps> = {},
 ) {
-  return startIngest({
-    config: {
-      endpoint: simulator.endpoint,
-      xToken: null,
-      rpcUrl: simulator.rpcUrl,
-      pricePool: simulator.solPricePool,
-      priceMaxAgeSeconds: 3600,
-    },
-    wallets: createWallets(simulator.wallets),
-    log,
+  return startTestIngest(simulator, log, {
     resumePoint: async () => ({
       ...LIVE_START,
       checkpoint: head === null ? null : aMarker(head),
     }),
-    logger: createLogger('silent'),
-    registry: createRegistry(),
     ...options,
   })
 }
@@ -358,12 +348,13 @@ test.serial(
       const solPrice = { time, usdE9: 99_000_000_000n }
       const blockId = isSame ? blockIdOf(simulator.market.blockhash(slot)) : 5n
       const marker = { ...aMarker(slot), blockTime: time, solPrice, blockId }
+      const rewind = { checkpoint: aMarker(START - 100), attempt: 3 }
       const follower = { ...marker, slot: slot + 1, parent: slot, blockId: 6n }
       const ingest = await ingestOf(simulator, recorded.log, null, {
         poolPrices: async () => [solPrice],
         resumePoint: async () => ({
           ...LIVE_START,
-          checkpoint: aMarker(START - 100),
+          ...rewind,
           partial: [
             { slot, marker },
             { slot: slot + 1, marker: follower },
@@ -376,9 +367,9 @@ test.serial(
       await ingest.stop()
       await simulator.close()
       t.deepEqual(recorded.withdrawals, [
-        { slot, blockId, solPrice, isPartial: true },
-        { slot: slot + 1, blockId: 6n, solPrice: null, isPartial: true },
-        { slot: slot + 2, blockId: null, solPrice: null, isPartial: true },
+        { slot, blockId, solPrice, rewind },
+        { slot: slot + 1, blockId: 6n, solPrice: null, rewind },
+        { slot: slot + 2, blockId: null, solPrice: null, rewind },
       ])
       const swaps = recorded.slots
         .flatMap(({ records }) => records)
@@ -389,6 +380,90 @@ test.serial(
         t.is(swap.solPriceUsdE9, isPriced ? solPrice.usdE9 : null)
       }
     }
+  },
+)
+
+test.serial(
+  'a price of a slot that was withdrawn before the start prices nothing (rule K9)',
+  async (t) => {
+    const simulator = await startSimulator({
+      clock: { kind: 'manual', startSlot: START },
+      replaySlots: 10,
+    })
+    const priceOf = (slot: number, usdE9: bigint) => ({
+      time: simulator.market.timeOf(slot),
+      usdE9,
+    })
+    const markerOf = (slot: number, solPrice: SolPrice) => ({
+      ...aMarker(slot),
+      blockTime: simulator.market.timeOf(slot),
+      solPrice,
+    })
+    const valid = priceOf(START - 120, 98_000_000_000n)
+    const withdrawn = priceOf(START - 110, 99_000_000_000n)
+    const markers = [
+      markerOf(START - 120, valid),
+      markerOf(START - 110, withdrawn),
+      markerOf(START - 100, withdrawn),
+    ]
+    const recorded = recordingLog()
+    const ingest = await ingestOf(simulator, recorded.log, null, {
+      poolPrices: async () => [valid, withdrawn],
+      resumePoint: async () => ({
+        ...LIVE_START,
+        checkpoint: markers.at(-1) ?? null,
+        unfinalized: markers,
+        withdrawn: new Set([START - 110]),
+      }),
+    })
+    simulator.advance(1)
+    await recorded.until(() => recorded.slots.length >= 80)
+    await ingest.stop()
+    await simulator.close()
+    t.deepEqual(recorded.slots[0]?.marker.solPrice, valid)
+  },
+)
+
+test.serial(
+  'slots that were not appended whole are withdrawn in order, some at a time, before anything else; a log that refuses leaves nothing open',
+  async (t) => {
+    const simulator = await startSimulator({ clock: { kind: 'manual', startSlot: START } })
+    const partial = Array.from({ length: 40 }, (_, at) => ({ slot: START - 50 + at, marker: null }))
+    const point = { ...LIVE_START, checkpoint: aMarker(START - 51), partial }
+    const options = { resumePoint: async () => point }
+    const refusing = recordingLog()
+    const refused = {
+      ...refusing.log,
+      appendWithdrawal: async () => Promise.reject(new Error('no')),
+    }
+    await t.throwsAsync(ingestOf(simulator, refused, null, options), { message: 'no' })
+
+    const recorded = recordingLog()
+    const outcome: string[] = []
+    let unacknowledged = 0
+    let most = 0
+    const log: EventLog = {
+      ...recorded.log,
+      async appendWithdrawal(withdrawal) {
+        outcome.push(`${withdrawal.slot}`)
+        most = Math.max(most, ++unacknowledged)
+        await new Promise(setImmediate)
+        unacknowledged -= 1
+      },
+      async appendSlot(slot) {
+        if (outcome.at(-1) !== 'slots') outcome.push('slots')
+        await recorded.log.appendSlot(slot)
+      },
+    }
+    const ingest = await ingestOf(simulator, log, null, options)
+    simulator.advance(1)
+    await recorded.until(() => recorded.slots.length >= 10)
+    t.deepEqual(outcome, [...partial.map(({ slot }) => `${slot}`), 'slots'])
+    t.is(most, 16)
+    while (simulator.followers < 2) await new Promise(setImmediate)
+    t.is(simulator.followers, 2, 'only the two subscriptions of the second start')
+    await ingest.stop()
+    await simulator.close()
   },
 )
 

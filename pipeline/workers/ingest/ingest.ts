@@ -9,6 +9,7 @@ import { createMintDecimals } from '../../ingest/rpc/mint-decimals.ts'
 import { createRefusals } from '../../ingest/rpc/refusals.ts'
 import { StoppedError } from '../../ingest/rpc/retry-until-stopped.ts'
 import { createRpc } from '../../ingest/rpc/rpc.ts'
+import type { SolanaRpc } from '../../ingest/rpc/solana-rpc.ts'
 import { createSolPrices, ownPrices } from '../../ingest/sol-price.ts'
 import { createIngestMetrics, type IngestMetrics } from '../../ingest/telemetry.ts'
 import type { EventLog } from '../../log/log.ts'
@@ -88,13 +89,11 @@ export async function startIngest(deps: IngestDeps): Promise<Ingest> {
   const metrics = deps.metrics ?? createIngestMetrics(deps.registry)
   const stopping = new AbortController()
   const rpc = createRpc({ url: config.rpcUrl, metrics })
-  const [point, stored] = await Promise.all([
-    deps.resumePoint(),
-    deps.poolPrices?.() ?? [],
-    rpc.ping(),
-  ])
-  const { prices, withdrawals } = readPast(deps.prices, stored, point)
-  const { checkpoint, finalized, unfinalized } = point
+  const { point, prices } = await prepareStart(deps, rpc).catch((error: unknown) => {
+    rpc.close()
+    throw error
+  })
+  const { checkpoint, finalized, unfinalized, withdrawn } = point
   const newest = createNewestSlot()
   const appender = new OutputAppender({
     wallets: deps.wallets,
@@ -122,14 +121,13 @@ export async function startIngest(deps: IngestDeps): Promise<Ingest> {
       finality: {
         finalized: finalized ?? unfinalized[0]?.parent ?? checkpoint?.slot ?? null,
         sealed: unfinalized,
+        withdrawn,
       },
       payments: deposits ? deposits.accounts.bind(deposits) : undefined,
     },
     { rpc, prices, logger, metrics, onStage },
     limits,
   )
-  // The block that is sealed now may be another one (rule K9).
-  for (const withdrawal of withdrawals) await log.appendWithdrawal(withdrawal)
   const done = appendAll(chain, appender).finally(() => rpc.close())
   done.catch(() => {}) // a start that fails rejects by itself
 
@@ -158,6 +156,26 @@ export async function startIngest(deps: IngestDeps): Promise<Ingest> {
 }
 
 /**
+ * Reads where to continue, and withdraws the slots that were not appended whole: another block may
+ * be sealed there now (rule K9). Rejects if RPC cannot be reached.
+ */
+async function prepareStart(deps: IngestDeps, rpc: Pick<SolanaRpc, 'ping'>) {
+  const [point, stored] = await Promise.all([
+    deps.resumePoint(),
+    deps.poolPrices?.() ?? [],
+    rpc.ping(),
+  ])
+  const { prices, withdrawals } = readPast(deps.prices, stored, point)
+  const window = createAppendWindow(UNACKNOWLEDGED)
+  for (const withdrawal of withdrawals) {
+    await window.room()
+    window.add({ acknowledged: deps.log.appendWithdrawal(withdrawal) })
+  }
+  await window.empty()
+  return { point, prices }
+}
+
+/**
  * Returns the prices known at the start, and withdrawals of the slots that were not appended whole
  * (rule K9). A price that came from such a slot counts again only if the same block is sealed
  * there: RPC, from which it may come now, has no pool account.
@@ -165,27 +183,34 @@ export async function startIngest(deps: IngestDeps): Promise<Ingest> {
 function readPast(
   file: readonly SolPrice[] | undefined,
   stored: readonly SolPrice[],
-  { checkpoint, finalized, unfinalized, partial }: ResumePoint,
+  { checkpoint, finalized, unfinalized, withdrawn, partial, attempt }: ResumePoint,
 ) {
   const prices = createSolPrices(file)
   const chain = checkpoint !== null && unfinalized.length === 0 ? [checkpoint] : unfinalized
   const own = ownPrices([...chain, ...partial.flatMap(({ marker }) => marker ?? [])])
+  /** Times of withdrawn prices. A second has one price. */
+  const voidTimes = new Set<number>()
   for (const marker of chain) {
+    const { slot } = marker
     const price = own.get(marker)
     // What came from a slot up to the final one was perhaps withdrawn already. Storage knows.
-    const isOpen = marker.slot > (finalized ?? -1)
-    if (price !== undefined && isOpen) prices.add(price, marker.slot)
+    if (price === undefined || slot <= (finalized ?? -1)) continue
+    if (withdrawn.has(slot)) voidTimes.add(price.time)
+    else prices.add(price, slot)
   }
+  const rewind = { checkpoint, attempt }
   const withdrawals = partial.map(({ slot, marker }): Withdrawal => {
-    if (marker === null) return { slot, blockId: null, solPrice: null, isPartial: true }
+    if (marker === null) return { slot, blockId: null, solPrice: null, rewind }
     const { blockId } = marker
     const solPrice = own.get(marker) ?? null
-    if (solPrice !== null) prices.keep({ slot, blockId }, solPrice)
-    return { slot, blockId, solPrice, isPartial: true }
+    if (solPrice !== null) {
+      prices.rememberPriceOf({ slot, blockId }, solPrice)
+      voidTimes.add(solPrice.time)
+    }
+    return { slot, blockId, solPrice, rewind }
   })
-  const isVoid = new Set(withdrawals.map(({ solPrice }) => solPrice?.time))
-  for (const price of stored) if (!isVoid.has(price.time)) prices.add(price)
-  if (checkpoint?.solPrice) prices.add(checkpoint.solPrice)
+  for (const price of [...stored, ...(checkpoint?.solPrice ? [checkpoint.solPrice] : [])])
+    if (!voidTimes.has(price.time)) prices.add(price)
   return { prices, withdrawals }
 }
 

@@ -13,7 +13,11 @@ import { readResumePoint } from './resume-point.ts'
 
 /** Where ingest resumes when storage and the log end at these slots. */
 async function resumesAt(stored: number | null, end: number | null, epoch = 0) {
-  const row = { slot: String(stored), parent: String((stored ?? 0) - 1), block_time: stored }
+  const row = {
+    complete_slot: String(stored),
+    parent: String((stored ?? 0) - 1),
+    block_time: stored,
+  }
   const prices = { sol_price_time: null, sol_price_usd_e9: null }
   const point = await readResumePoint({
     log: {
@@ -64,7 +68,7 @@ async function resumePoint(checkpoint: SlotMarker, markers: readonly SlotMarker[
   const { store } = opened
   for (const table of ['progress', 'sealed_slots', 'undecoded'])
     await store.command(`TRUNCATE TABLE ${table}`)
-  const position = { marker: checkpoint, logId: '1', nextOffset: 1n }
+  const position = { marker: checkpoint, highest: checkpoint.slot, logId: '1', nextOffset: 1n }
   await insertProgress(store, [progressRow('fold', 0, 1, position)])
   await insertSealedSlots(store, markers)
   await insertDecodedRows(
@@ -90,11 +94,13 @@ test.serial(
       checkpoint: { ...newest, blockId: null, finalized: null },
       finalized: 11,
       unfinalized: [sealed(10, 7), sealed(12, 9), sealed(13, 10), newest],
+      withdrawn: new Set(),
       partial: [
         { slot: 16, marker: sealed(16, 11) },
         { slot: 17, marker: null },
         { slot: 18, marker: sealed(18, 12, 16) },
       ],
+      attempt: 1,
     })
   },
 )

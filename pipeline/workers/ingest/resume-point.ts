@@ -51,6 +51,8 @@ async function resumeFromStorage(store: Store, checkpoint: SlotMarker): Promise<
   return {
     checkpoint,
     ...unfinalized,
+    withdrawn: new Set(),
     partial: [...partial.values()].sort((a, b) => a.slot - b.slot),
+    attempt: 1, // the log in memory is a new one
   }
 }

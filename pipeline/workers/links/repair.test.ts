@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import test from 'ava'
-import { compareWith, describeDifference } from '../../../infra/simulate/compare.ts'
+import { compareWith, countStored, describeDifference } from '../../../infra/simulate/compare.ts'
 import { FINALIZE_DELAY_SLOTS } from '../../../infra/simulator/grpc/slot-stream.ts'
 import { startSimulator } from '../../../infra/simulator/simulator.ts'
 import { REGISTRY } from '../../decode/registry.ts'
@@ -71,14 +71,14 @@ async function follow(isLeftOut: IsLeftOut, callsPerHour = 1_000_000) {
   })
   let check: ReturnType<typeof startLinkCheck> | undefined
   const fold = await startFold({ ...deps, onStored: (stored) => check?.note(stored) })
-  check = startLinkCheck({ ...deps, fold, everyMs: 20 })
+  check = startLinkCheck({ ...deps, fold, everyMs: 100 })
   const metrics = createIngestMetrics(registry)
   const rpc = createRpc({ url: simulator.rpcUrl, metrics })
   const newest = () => status
   const finalized = () => simulator.finalizedSlot
   let status = { slot: START, blockTime: simulator.market.timeOf(START) }
   simulator.advance(FINALIZE_DELAY_SLOTS + 2) // snapshots are of a finalized slot
-  const snapshots = startSnapshots({ ...deps, rpc, newest, everyMs: 20 })
+  const snapshots = startSnapshots({ ...deps, rpc, newest, everyMs: 100 })
   while ((await readSnapshotSlots(store)).size < WALLETS && bugs.length === 0) await pause(10)
   const first = Math.max(...(await readSnapshotSlots(store)).values()) + 1
   const limits = {
@@ -94,7 +94,7 @@ async function follow(isLeftOut: IsLeftOut, callsPerHour = 1_000_000) {
     metrics,
     newest,
     finalized,
-    everyMs: 20,
+    everyMs: 100,
     rpcUrl: simulator.rpcUrl,
   })
   const truth: WalletRecord[] = []
@@ -136,8 +136,9 @@ async function follow(isLeftOut: IsLeftOut, callsPerHour = 1_000_000) {
     registry,
     /** Waits until everything that the market did is stored and no break is open. */
     async healed() {
-      for (; bugs.length === 0; await pause(50)) {
-        const isHealed = (await storedRecords()) === truth.length
+      for (; bugs.length === 0; await pause(200)) {
+        const { records } = await countStored((sql) => store.query(sql))
+        const isHealed = records === truth.length
         if (isHealed && (await states()).open === undefined) return
       }
     },
@@ -157,14 +158,6 @@ function countOrigin(origins: Map<string, number>, entry: LogRecord): void {
   if (entry.kind !== 'record' || !('eventIndex' in entry.record)) return
   const origin = entry.late ?? 'no'
   origins.set(origin, (origins.get(origin) ?? 0) + 1)
-}
-
-async function storedRecords(): Promise<number> {
-  const counts = ['swaps', 'transfers', 'sol_transfers', 'sol_balances', 'token_links'].map(
-    (table) => `(SELECT count() FROM ${table} FINAL)`,
-  )
-  const [row] = await opened.store.query<{ n: string }>(`SELECT ${counts.join(' + ')} AS n`)
-  return Number(row?.n)
 }
 
 /** Differences between the stored tables and the truth. */
