@@ -24,7 +24,10 @@ export class Credits {
   #timer: NodeJS.Timeout | undefined
   #working: Promise<void> = Promise.resolve()
   #seconds = 0
-  #failing = false
+  /** Credits of withdrawn trades that are not given back, not yet logged. */
+  #dropped = 0
+  /** Work that failed the last time. */
+  readonly #failing = new Set<string>()
 
   constructor(deps: { readonly meter: Meter; readonly ledger: Ledger; readonly logger: Logger }) {
     this.#meter = deps.meter
@@ -87,7 +90,9 @@ export class Credits {
   giveBackLater(account: Account, tradeIds: readonly string[]): void {
     const ids = this.#retracted.get(account) ?? new Set()
     this.#retracted.set(account, ids)
-    for (const id of tradeIds) if (ids.size < MAX_RETRACTED) ids.add(id)
+    for (const id of tradeIds)
+      if (ids.size < MAX_RETRACTED) ids.add(id)
+      else if (!ids.has(id)) this.#dropped++
   }
 
   /** Resolves when the meter answers (rule J4). */
@@ -110,18 +115,24 @@ export class Credits {
 
   /** Rolls up until fewer than `leave` new uses are left; those wait for the next roll-up. */
   async #everySecond(leave = LEFT_FOR_LATER): Promise<void> {
-    try {
+    // If it fails, usage stays in the meter; charges continue until its stream is full (rule K5).
+    await this.#attempt('rolling up usage', async () => {
       await this.#payBack()
-      await this.#payRetracted()
       await this.#meter.releaseExpiredBlocks()
       while ((await this.#ledger.rollUp()) > leave);
       if (this.#seconds++ % RELOAD_SECONDS === 0) await this.#ledger.reloadGranted()
-      if (this.#failing) this.#logger.info('usage is rolled up again')
-      this.#failing = false
+    })
+    await this.#attempt('giving back credits of withdrawn trades', () => this.#payRetracted())
+  }
+
+  /** Runs work that is repeated a second later. Logs its first failure and its recovery. */
+  async #attempt(work: string, run: () => Promise<void>): Promise<void> {
+    try {
+      await run()
+      if (this.#failing.delete(work)) this.#logger.info(`${work} works again`)
     } catch (err) {
-      // Usage stays in the meter; charges continue until its stream is full (rule K5).
-      if (!this.#failing) this.#logger.warn({ err }, 'usage could not be rolled up; will retry')
-      this.#failing = true
+      if (!this.#failing.has(work)) this.#logger.warn({ err }, `${work} failed; will retry`)
+      this.#failing.add(work)
     }
   }
 
@@ -132,19 +143,33 @@ export class Credits {
     }
   }
 
+  /** Gives back what waits, of all accounts together: a withdrawal may concern every client. */
   async #payRetracted(): Promise<void> {
-    for (const [account, ids] of this.#retracted) {
-      const given = [...ids] // more may come meanwhile
-      const entries = given.map((id) => ({
+    if (this.#dropped > 0)
+      this.#logger.warn(
+        { credits: this.#dropped },
+        'credits of withdrawn trades are not given back',
+      )
+    this.#dropped = 0
+    const given = [...this.#retracted].flatMap(([account, ids]) =>
+      [...ids].map((id) => ({ account, id })),
+    )
+    if (given.length === 0) return
+    await this.#ledger.append(
+      given.map(({ account, id }) => ({
+        account,
         key: `retract:${account}:${id}`,
         credits: 1,
-        cause: 'adjustment' as const,
+        cause: 'adjustment',
         reason: 'a trade was withdrawn',
-      }))
-      await this.#ledger.addAll(account, entries)
-      for (const id of given) ids.delete(id)
-      if (ids.size === 0) this.#retracted.delete(account)
+      })),
+    )
+    for (const { account, id } of given) {
+      const ids = this.#retracted.get(account)
+      ids?.delete(id)
+      if (ids?.size === 0) this.#retracted.delete(account)
     }
+    await this.#ledger.reloadGranted()
   }
 
   async #known<T extends { readonly kind: string }>(
@@ -168,7 +193,7 @@ export class Credits {
 }
 
 const MAX_OWED = 100_000
-/** Withdrawn trades of an account that wait to be given back. */
+/** Maximum number of withdrawn trades of an account that wait to be given back. */
 const MAX_RETRACTED = 10_000
 /** Time for which the meter can still refund a request. */
 const OWED_MS = 55_000

@@ -111,6 +111,78 @@ contract(
 )
 
 contract(
+  'credits of withdrawn trades are given back to all accounts together, after the roll-up, which does not fail with them (rule K9)',
+  async (t, { store, meter, ledger }) => {
+    const accounts = [randomUUID(), randomUUID(), randomUUID()]
+    for (const account of accounts) await ledger.add(grant(account, 100))
+    let isDown = true
+    let queries = 0
+    const inserts: string[][] = []
+    const counting: Store = {
+      ...store,
+      query: (...args) => {
+        queries++
+        return store.query(...args)
+      },
+      async insert(table, rows, options) {
+        const causes = rows.map(({ cause }) => String(cause))
+        if (isDown && causes.includes('adjustment')) await fail()
+        await store.insert(table, rows, options)
+        inserts.push(causes)
+      },
+    }
+    const logged: string[] = []
+    const credits = new Credits({
+      meter,
+      ledger: new Ledger({ store: counting, meter }),
+      logger: createLogger('info', { write: (line) => logged.push(line) }),
+    })
+    await credits.charge(accounts[0] ?? '', 3, randomUUID())
+    for (const account of accounts) credits.giveBackLater(account, ['a', 'b'])
+    await credits.stop()
+    t.deepEqual(inserts, [['usage', 'usage']])
+    isDown = false
+    queries = 0
+    await credits.stop()
+    t.deepEqual(inserts.slice(1), [Array(6).fill('adjustment')])
+    t.true(queries <= 4, 'not one for each account')
+    t.deepEqual(await Promise.all(accounts.map((account) => meter.left(account))), [99, 102, 102])
+    t.deepEqual(
+      logged.map((line) => JSON.parse(line).msg),
+      [
+        'giving back credits of withdrawn trades failed; will retry',
+        'giving back credits of withdrawn trades works again',
+      ],
+    )
+  },
+)
+
+test('credits of withdrawn trades beyond the bound are not given back, and the log says how many (rule K6)', async (t) => {
+  const logged: string[] = []
+  const given: number[] = []
+  const ledger = { append: async (entries: unknown[]) => given.push(entries.length) }
+  const credits = new Credits({
+    meter: createMemoryMeter(),
+    ledger: { ...ledger, rollUp: async () => 0, reloadGranted: async () => {} } as never, // a part
+    logger: createLogger('info', { write: (line) => logged.push(line) }),
+  })
+  const ids = Array.from({ length: 10_003 }, (_, id) => `${id}`)
+  credits.giveBackLater('alice', ids)
+  credits.giveBackLater('alice', ids.slice(0, 5))
+  credits.giveBackLater('bob', ids.slice(0, 5))
+  await credits.stop()
+  await credits.stop()
+  t.deepEqual(given, [10_005])
+  t.deepEqual(
+    logged.map((line) => {
+      const { msg, credits } = JSON.parse(line)
+      return { msg, credits }
+    }),
+    [{ msg: 'credits of withdrawn trades are not given back', credits: 3 }],
+  )
+})
+
+contract(
   'usage is in the ledger after a roll-up, and a new meter loads the rest',
   async (t, parts) => {
     const { store, ledger, credits, newMeter } = parts

@@ -1,4 +1,5 @@
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
+import { batches } from '../../pipeline/runtime/batches.ts'
 import { dateTime } from '../../pipeline/store/date-time.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import {
@@ -55,18 +56,18 @@ export class Ledger {
     account: Account,
     entries: readonly Omit<LedgerEntry, 'account'>[],
   ): Promise<number> {
-    await this.append(account, entries)
+    await this.append(entries.map((entry) => ({ ...entry, account })))
     return this.updateMeter(account)
   }
 
   /**
-   * Appends entries, all or none. The meter learns of them by `updateMeter`, or within half a
-   * minute by `reloadGranted`.
+   * Appends entries, up to 20,000 of them all or none. The meter learns of them by `updateMeter`,
+   * or within half a minute by `reloadGranted`.
    */
-  async append(account: Account, entries: readonly Omit<LedgerEntry, 'account'>[]): Promise<void> {
+  async append(entries: readonly LedgerEntry[]): Promise<void> {
     await insertEntries(
       this.#store,
-      entries.map(({ key, credits, cause, reason, depositAmount = 0n }) => {
+      entries.map(({ account, key, credits, cause, reason, depositAmount = 0n }) => {
         const entry = { wallet: account, idempotency_key: key, credits, cause, reason }
         return this.#row({ ...entry, deposit_amount: depositAmount })
       }),
@@ -142,13 +143,17 @@ export class Ledger {
       const { at, totals } = await readTotals(this.#store, await this.#meter.epoch(), since)
       const metered = await this.#meter.inspect([...totals.keys()], at)
       if (metered === null) continue
-      const behind = metered.filter(
-        ({ account, entries }) => entries !== totals.get(account)?.entries,
-      )
+      const behind = metered.flatMap(({ account, entries }) => {
+        const total = totals.get(account)
+        return total === undefined || total.entries === entries ? [] : { account, total }
+      })
       if (behind.length === 0) return { metered, totals }
       // These credits were granted just now, or by a process that ended before it updated the
-      // meter.
-      for (const { account } of behind) await this.load(account)
+      // meter. A snapshot that is outdated by now is read again.
+      for (const some of batches(behind, LOADS_AT_ONCE))
+        await Promise.all(
+          some.map(({ account, total }) => this.#meter.load(account, { ...at, ...total })),
+        )
     }
     throw outpaced()
   }
@@ -165,6 +170,8 @@ const FIRST_LOOK_MS = 86_400_000
 const OVERLAP_MS = 300_000
 /** Maximum number of attempts to read a state that changes during the read. */
 const ATTEMPTS = 50
+/** Accounts loaded into the meter at the same time. */
+const LOADS_AT_ONCE = 256
 
 function outpaced(): ServiceError {
   return new ServiceError('unavailable', 'the ledger changes faster than it is read')
