@@ -74,6 +74,24 @@ test('the feed lists history, then opens the socket from its head, and counts th
   t.is(feed.state.get().spent.history, 6)
 })
 
+test('the credit of a withdrawn live trade is not counted as spent', async (t) => {
+  const { feed, sockets } = startFeed()
+  await feed.start('tw_key', NO_FILTER, 100)
+  const send = (message: object) => sockets[0]?.options.onMessage(message as never)
+  const names = (id: number) => ({ id: `p${id}`, trade_id: `t${id}`, data: aTrade(id) })
+  send({ channel: 'trades', ...names(11) })
+  send({ channel: 'trades', ...names(12) })
+  send({ type: 'retracted', ...names(12) })
+  send({ type: 'retracted', ...names(12) })
+  send({ type: 'retracted', ...names(10) })
+  feed.flush()
+  t.deepEqual(feed.state.get().spent, { history: 3, messages: 1 })
+  t.deepEqual(
+    feed.state.get().list.trades.map(({ isWithdrawn }) => isWithdrawn),
+    [true, false, true],
+  )
+})
+
 test('the feed pauses when the budget is used, and resumes after the last trade or from now', async (t) => {
   const { feed, sockets, receive } = startFeed()
   await feed.start('tw_key', NO_FILTER, 5) // 3 of them for history

@@ -31,7 +31,7 @@ export type FeedPhase = { readonly kind: 'idle' } | { readonly kind: 'paused' } 
 export interface TradeFeedState {
   readonly phase: FeedPhase
   readonly list: TradeList
-  /** Credits spent since the page was opened. */
+  /** Credits spent since the page was opened, less those given back for withdrawn live trades. */
   readonly spent: { readonly history: number; readonly messages: number }
   /** Newest first. */
   readonly notices: readonly FeedNotice[]
@@ -139,10 +139,12 @@ export class LiveTradeFeed {
     if (messages.length === 0) return
     this.#pending = []
     const charged = messages.filter(({ channel }) => channel !== undefined).length
-    const { list, spent } = this.state.get()
+    const { list: before, spent } = this.state.get()
+    const list = insertLiveTrades(before, messages, MAX_LISTED_TRADES)
+    const paid = charged - (list.givenBack - before.givenBack)
     this.#update({
-      list: insertLiveTrades(list, messages, MAX_LISTED_TRADES),
-      spent: { ...spent, messages: spent.messages + charged * FEED_PRICES.message },
+      list,
+      spent: { ...spent, messages: spent.messages + paid * FEED_PRICES.message },
     })
   }
 

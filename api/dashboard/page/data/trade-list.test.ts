@@ -89,10 +89,50 @@ test('a withdrawn trade stays listed and marked, whether it came live or with th
       ['b', 11, true],
       ['a', 11, false],
       [null, 9, false],
-      [null, 8, true],
+      ['c', 8, true],
     ],
   )
   t.is(list.received, 4)
+})
+
+test('a withdrawal takes no row number, marks one trade, also when it is repeated, and counts credits of live trades', (t) => {
+  const all = { wallets: [], mints: [] }
+  const history = appendHistory(EMPTY_TRADE_LIST, [aTrade(9), aTrade(9)], all, 9)
+  const withdrawal = (trade_id: string, data: TradeItem) => ({ type: 'retracted', trade_id, data })
+  const list = insertLiveTrades(
+    history,
+    [
+      withdrawal('x', aTrade(9)),
+      { trade_id: 'a', data: aTrade(10) },
+      withdrawal('a', aTrade(10)),
+      { trade_id: 'b', data: aTrade(11) },
+    ],
+    9,
+  )
+  // The transaction of `a` came again, in the same block.
+  const after = insertLiveTrades(
+    list,
+    [
+      withdrawal('x', aTrade(9)),
+      withdrawal('a', aTrade(10)),
+      { trade_id: 'a', data: aTrade(10), late: true },
+      { trade_id: 'c', data: aTrade(12) },
+    ],
+    9,
+  )
+  const { trades, received, givenBack } = after
+  t.deepEqual(
+    trades.map(({ row, tradeId, isWithdrawn }) => [row, tradeId, isWithdrawn]),
+    [
+      [5, 'c', false],
+      [3, 'b', false],
+      [4, 'a', false],
+      [2, 'a', true],
+      [0, 'x', true],
+      [1, null, false],
+    ],
+  )
+  t.deepEqual([received, givenBack], [6, 1])
 })
 
 test('a trade filter is parsed as typed, with a sentence for each invalid entry', (t) => {

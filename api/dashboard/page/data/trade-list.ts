@@ -12,7 +12,7 @@ export interface ListedTrade {
   readonly isLate: boolean
   /** Whether the trade was withdrawn, because its block never became final. */
   readonly isWithdrawn: boolean
-  /** Null for a trade of the history. */
+  /** Null for a trade of the history, until it is withdrawn. */
   readonly tradeId: string | null
   readonly trade: TradeItem
 }
@@ -33,10 +33,17 @@ export interface TradeList {
   readonly received: number
   /** How many trades were removed from the end of the list. */
   readonly evicted: number
+  /** How many live trades were withdrawn: the credit of each was given back. */
+  readonly givenBack: number
 }
 
 /** A list before the first trade. */
-export const EMPTY_TRADE_LIST: TradeList = { trades: [], received: 0, evicted: 0 }
+export const EMPTY_TRADE_LIST: TradeList = {
+  trades: [],
+  received: 0,
+  evicted: 0,
+  givenBack: 0,
+}
 
 /** Wallet aliases and token addresses to show trades of. An empty list stands for all. */
 export interface TradeFilter {
@@ -61,7 +68,8 @@ export function appendHistory(
       tradeId: null,
       trade,
     }))
-  return truncate([...list.trades, ...older], list, older.length, maxLength)
+  const received = list.received + older.length
+  return truncate({ ...list, trades: [...list.trades, ...older], received }, maxLength)
 }
 
 /**
@@ -74,17 +82,19 @@ export function insertLiveTrades(
   maxLength: number,
 ): TradeList {
   const trades = [...list.trades]
-  const isTrade = ({ type }: TradeListMessage) => type !== 'retracted'
-  messages.forEach((message, index) => {
+  let { received, givenBack } = list
+  for (const message of messages) {
     const { trade_id: tradeId, late = false, data } = message
-    if (!isTrade(message)) {
-      const at = trades.findIndex((listed) => isOf(listed, message))
+    if (message.type === 'retracted') {
+      const at = indexOfWithdrawn(trades, message)
       const withdrawn = trades[at]
-      if (withdrawn) trades[at] = { ...withdrawn, isWithdrawn: true }
-      return
+      if (withdrawn === undefined) continue
+      trades[at] = { ...withdrawn, tradeId, isWithdrawn: true }
+      if (withdrawn.from === 'live') givenBack++
+      continue
     }
     const entry: ListedTrade = {
-      row: list.received + index,
+      row: received++,
       from: 'live',
       isLate: late,
       isWithdrawn: false,
@@ -95,26 +105,30 @@ export function insertLiveTrades(
       ? trades.findIndex((other) => other.trade.block_time <= data.block_time)
       : 0
     trades.splice(position === -1 ? trades.length : position, 0, entry)
-  })
-  return truncate(trades, list, messages.filter(isTrade).length, maxLength)
+  }
+  return truncate({ ...list, trades, received, givenBack }, maxLength)
 }
 
-/** Whether a listed trade is the one that a message withdraws. The history names no trades. */
-function isOf({ tradeId, trade, isWithdrawn }: ListedTrade, message: TradeListMessage): boolean {
-  if (tradeId !== null) return tradeId === message.trade_id
-  return !isWithdrawn && JSON.stringify(trade) === JSON.stringify(message.data)
+/**
+ * Index of the listed trade that a message withdraws; -1 if there is none, or if the message is a
+ * repetition. Trades of the history have no `trade_id`, so their contents are compared.
+ */
+function indexOfWithdrawn(trades: readonly ListedTrade[], message: TradeListMessage): number {
+  const isNamed = ({ tradeId }: ListedTrade) => tradeId === message.trade_id
+  if (trades.some(isNamed))
+    return trades.findIndex((listed) => isNamed(listed) && !listed.isWithdrawn)
+  const text = JSON.stringify(message.data)
+  return trades.findIndex(
+    ({ tradeId, trade }) => tradeId === null && JSON.stringify(trade) === text,
+  )
 }
 
-function truncate(
-  trades: readonly ListedTrade[],
-  before: TradeList,
-  received: number,
-  maxLength: number,
-): TradeList {
+function truncate(list: TradeList, maxLength: number): TradeList {
+  const { trades, evicted } = list
   return {
+    ...list,
     trades: trades.slice(0, maxLength),
-    received: before.received + received,
-    evicted: before.evicted + Math.max(0, trades.length - maxLength),
+    evicted: evicted + Math.max(0, trades.length - maxLength),
   }
 }
 

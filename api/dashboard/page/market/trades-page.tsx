@@ -94,13 +94,13 @@ const COLUMNS: readonly TableColumn<ListedTrade>[] = [
   {
     key: 'time',
     title: 'Time',
-    cell: ({ trade, isLate, isWithdrawn }) => (
+    cell: ({ trade, from, isLate, isWithdrawn }) => (
       <>
         <LocalTime unix={trade.block_time} />
         {isWithdrawn && (
           <span
             class="badge"
-            title="Its block never became final, so this trade did not happen. Its credit was given back."
+            title={`Its block never became final, so this trade did not happen.${from === 'live' ? ' Its credit was given back.' : ''}`}
           >
             withdrawn
           </span>
