@@ -60,8 +60,12 @@ withRedis(
   title('a newer connection supersedes the oldest, in any process (rule F6)'),
   async (t) => {
     const prefix = fresh()
-    const open = (aliveMs?: number) =>
-      createRedisChannel(new URL(REDIS_URL ?? ''), logger, { prefix, ...(aliveMs && { aliveMs }) })
+    const open = async (aliveMs?: number) => {
+      const options = { prefix, ...(aliveMs && { aliveMs }) }
+      const channel = await createRedisChannel(new URL(REDIS_URL ?? ''), logger, options)
+      t.teardown(() => channel.close().catch(() => {})) // else a failure would keep the process
+      return channel
+    }
     const [a, b, dead] = await Promise.all([open(), open(), open(50)])
     const [heardA, heardB] = [listen(a), listen(b)]
     const first = await a.opened('alice', 'one', 2)
