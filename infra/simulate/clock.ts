@@ -1,7 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { FINALIZE_DELAY_SLOTS } from '../simulator/grpc/slot-stream.ts'
+import { SLOT_MS } from '../simulator/market/slot-time.ts'
 import type { Simulator } from '../simulator/simulator.ts'
 import type { Deployment } from '../whole-service/deployment.ts'
+import { countStored } from './compare.ts'
 import type { Deployed } from './deployed.ts'
+import type { MarketTimes } from './market-times.ts'
 import { STALLED_MS, within } from './patience.ts'
 import type { TrueChain } from './true-chain.ts'
 
@@ -9,14 +13,28 @@ import type { TrueChain } from './true-chain.ts'
 const MAX_BEHIND = 200
 /** Storage has caught up when it is fewer than this many slots behind. */
 const NEAR = 30
+/** Slots between two looks at what is missing; each look costs the service several queries. */
+const ROUND_SLOTS = 3
+/** What is counted while storage does not answer. */
+const NOTHING_STORED = { records: 0, unfolded: 0 }
+/** Pause after slots became final; the service tries again within this time what needed them. */
+const FINAL_PAUSE_MS = 6000
+
 /** The market's clock, with what it depends on. */
 export interface MarketClock {
   readonly simulator: Simulator
   readonly deployed: Deployed
   readonly position: Position
+  readonly times: MarketTimes
   /** The first slot with a block. */
   readonly startSlot: number
   readonly tell: (line: string) => void
+}
+
+/** Lets slots pass at once. */
+function pass({ simulator, times }: MarketClock, slots: number): void {
+  simulator.advance(slots)
+  times.note(simulator.slot, Date.now())
 }
 
 /**
@@ -33,15 +51,15 @@ export async function startMarket(
   let round = 0
   await wait(clock, 'the first slot to be stored and the first trade to be sent', isSo, () => {
     round += 1
-    if (round % 3 === 0 && simulator.followers > 0 && isReady()) simulator.advance(1)
+    if (round % 3 === 0 && simulator.followers > 0 && isReady()) pass(clock, 1)
   })
 }
 
 /**
- * Lets slots pass as fast as the service stores them. While a process or server is down, slots pass
- * regardless.
+ * Lets slots pass as fast as the service stores them, but one in `slotMs` at most. While a process
+ * or server is down, slots pass regardless.
  */
-export async function runTo(clock: MarketClock, slot: number): Promise<void> {
+export async function runTo(clock: MarketClock, slot: number, slotMs = 2): Promise<void> {
   const { simulator, deployed, position, startSlot } = clock
   let movedAt = Date.now()
   let seen = position.slot
@@ -55,10 +73,10 @@ export async function runTo(clock: MarketClock, slot: number): Promise<void> {
       throw new Error(`storage has not moved past slot ${seen}`)
     const lost = deployed.away.has('all') || deployed.away.has('ingest')
     const behind = simulator.slot - (position.slot ?? startSlot)
-    if (lost) simulator.advance(Math.min(20, slot - simulator.slot))
+    if (lost) pass(clock, Math.min(20, slot - simulator.slot))
     else if (deployed.away.size > 0 || behind < MAX_BEHIND)
-      simulator.advance(Math.min(4, slot - simulator.slot))
-    await pause(lost ? 0 : deployed.away.size > 0 ? 30 : 8)
+      pass(clock, Math.min(Math.ceil(8 / slotMs), slot - simulator.slot))
+    await pause(lost ? 0 : deployed.away.size > 0 ? 30 : Math.max(8, slotMs))
   }
 }
 
@@ -96,11 +114,30 @@ export async function tickUntil(
     () => over,
     () => {
       round += 1
-      if (round % 50 === 0) clock.simulator.advance(1)
+      if (round % 50 === 0) pass(clock, 1)
     },
     2 * STALLED_MS,
   )
   await done
+}
+
+/**
+ * Waits until `isSo`, which needs newer slots to be final (rule K9). Finality moves at once, and
+ * then stands still, because some RPC calls must be answered at one slot. `what` names the wait in
+ * errors.
+ */
+export async function waitForFinality(
+  clock: MarketClock,
+  what: string,
+  isSo: () => Promise<boolean>,
+): Promise<void> {
+  for (const deadline = Date.now() + STALLED_MS; ; ) {
+    await catchUp(clock)
+    await runTo(clock, clock.simulator.slot + FINALIZE_DELAY_SLOTS + 2)
+    for (const pausedAt = Date.now(); Date.now() - pausedAt < FINAL_PAUSE_MS; await pause(1000))
+      if (await isSo()) return
+    if (Date.now() > deadline) throw new Error(`waited ${STALLED_MS / 1000} s for ${what}`)
+  }
 }
 
 /**
@@ -126,8 +163,9 @@ async function wait(
 
 /**
  * Waits until storage has passed the tip and holds as much as the chain, and nothing else is
- * `missing`. Waits as long as something still becomes less. Slots pass slowly meanwhile, because
- * some work waits for newer ones. Returns what is missing when it gives up.
+ * `missing`. Waits as long as something still becomes less. Slots pass at the pace of a real chain
+ * meanwhile, because some work waits until newer ones are final. Returns what is missing when it
+ * gives up.
  */
 export async function settle(
   clock: MarketClock,
@@ -141,7 +179,7 @@ export async function settle(
   for (let round = 1; ; round += 1) {
     deployed.supervise()
     chain.catchUp(wallets)
-    const { records, unfolded } = await readStored(clock)
+    const { records, unfolded } = await countStored(deployed.query).catch(() => NOTHING_STORED)
     const left: Record<string, number> = {
       records: chain.events.length + chain.balances.length + chain.links.length - records,
       'wallets unfolded': unfolded,
@@ -151,7 +189,7 @@ export async function settle(
     const sum = Object.values(left).reduce((total, count) => total + Math.max(count, 0), 0)
     // One more slot must pass: the effects of the last record are stored before the next slot is.
     if (sum === 0) {
-      simulator.advance(1)
+      pass(clock, 1)
       chain.catchUp(wallets)
       await wait(clock, 'the last slot to be stored', () => (position.slot ?? 0) >= chain.tip)
       return []
@@ -162,27 +200,11 @@ export async function settle(
     }
     const told = Object.entries(left).map(([name, count]) => `${count} ${name}`)
     if (Date.now() - lessAt > STALLED_MS) return [`no progress; still missing: ${told.join(', ')}`]
-    await pause(100)
-    if (round % 100 === 0) tell(`settling; still missing: ${told.join(', ')}`)
-    if (round % 20 === 0) simulator.advance(1)
+    if (round % 10 === 0) tell(`settling; still missing: ${told.join(', ')}`)
+    const isNear = simulator.slot - (position.slot ?? 0) < NEAR
+    if (isNear || round % 5 === 0) pass(clock, ROUND_SLOTS)
+    await pause(ROUND_SLOTS * SLOT_MS)
   }
-}
-
-/**
- * Number of stored events and links (0 while storage does not answer), and of wallets whose
- * books must be recomputed.
- */
-async function readStored({ deployed }: MarketClock) {
-  const counts = [...['swaps', 'transfers', 'sol_transfers', 'sol_balances', 'token_links']].map(
-    (table) => `(SELECT count() FROM ${table} FINAL)`,
-  )
-  const marked = '(SELECT count() FROM fold_snapshots FINAL WHERE format = 0)'
-  const rows = await deployed
-    .query<{ records: string; unfolded: string }>(
-      `SELECT ${counts.join(' + ')} AS records, ${marked} AS unfolded`,
-    )
-    .catch(() => [])
-  return { records: Number(rows[0]?.records ?? 0), unfolded: Number(rows[0]?.unfolded ?? 0) }
 }
 
 /** The newest stored slot, polled from `/status`; a service that is down does not matter. */

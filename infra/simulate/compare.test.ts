@@ -11,7 +11,7 @@ import { aChain, type RecordChain } from '../../pipeline/testing/a-chain.ts'
 import { slowTables } from '../../pipeline/testing/slow-tables.ts'
 import { openTestStore, type TestStore, testDatabase } from '../../pipeline/testing/test-store.ts'
 import { startFold } from '../../pipeline/workers/fold/fold.ts'
-import { compareWith, describeDifference } from './compare.ts'
+import { compareWith, countStored, describeDifference } from './compare.ts'
 
 const WALLETS = 3
 const addresses = [1, 2, 3].map((n) => addressFromBytes(new Uint8Array(32).fill(n)))
@@ -110,4 +110,16 @@ test.serial('a changed, missing or extra row is reported', async (t) => {
       ['positions', 'changed'],
     ],
   )
+})
+
+test.serial('rows of withdrawn slots do not count as stored', async (t) => {
+  const { store } = opened
+  const before = await countStored((sql) => store.query(sql))
+  for (const table of ['swaps', 'sol_balances', 'token_links'])
+    await store.command(
+      `INSERT INTO ${table} SELECT * REPLACE (version + 1 AS version, 1 AS is_deleted)
+       FROM (SELECT * FROM ${table} FINAL ORDER BY wallet, slot, tx_index LIMIT 1)`,
+    )
+  const after = await countStored((sql) => store.query(sql))
+  t.deepEqual(after, { ...before, records: before.records - 3 })
 })

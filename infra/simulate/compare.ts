@@ -135,6 +135,21 @@ async function readTable(query: Query, table: SlowTableName): Promise<Map<string
   }
 }
 
+/**
+ * Number of stored events and links, and of wallets whose books must be recomputed. Rows of
+ * withdrawn slots do not count, although some tables return them (rule K9).
+ */
+export async function countStored(query: Query): Promise<{ records: number; unfolded: number }> {
+  const counts = ['swaps', 'transfers', 'sol_transfers', 'sol_balances', 'token_links'].map(
+    (table) => `(SELECT count() FROM ${table} FINAL WHERE is_deleted = 0)`,
+  )
+  const marked = '(SELECT count() FROM fold_snapshots FINAL WHERE format = 0)'
+  const [row] = await query<{ records: string; unfolded: string }>(
+    `SELECT ${counts.join(' + ')} AS records, ${marked} AS unfolded`,
+  )
+  return { records: Number(row?.records), unfolded: Number(row?.unfolded) }
+}
+
 async function readPrices(query: Query): Promise<Map<number, bigint>> {
   const rows = await query<{ time: number; usd_e9: string }>(
     'SELECT time, usd_e9 FROM sol_prices FINAL WHERE usd_e9 > 0 ORDER BY time, source',

@@ -1,5 +1,7 @@
 import test from 'ava'
-import { endedForLackOfServer } from './deployed.ts'
+import type { Simulator } from '../simulator/simulator.ts'
+import type { Deployment } from '../whole-service/deployment.ts'
+import { Deployed, endedForLackOfServer } from './deployed.ts'
 import { within } from './patience.ts'
 
 test('a process that ended because a server was down differs from one that ended by a bug', (t) => {
@@ -32,4 +34,23 @@ test('an expired wait names what it waited for', async (t) => {
   await t.throwsAsync(within(10_000, 'an answer', Promise.reject(new Error('refused'))), {
     message: 'refused',
   })
+})
+
+test('reconcile is asked again while the service starts', async (t) => {
+  const found = { missing: 1, unexplained: 1, unverified: 0 }
+  const answers = [
+    { code: 1, document: { code: 'unreachable', message: 'the service is down' } },
+    { code: 1, document: found }, // a difference is unexplained (rule J3)
+  ]
+  const deployed = new Deployed({
+    simulator: {} as Simulator,
+    deployment: { operator: async () => answers.shift() } as unknown as Deployment,
+    parts: [],
+    serversDir: null,
+    laterWallet: null,
+    query: async () => [],
+    tell() {},
+  })
+  t.deepEqual(await deployed.reconcile(), found)
+  t.deepEqual(answers, [])
 })

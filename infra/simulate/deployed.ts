@@ -66,7 +66,7 @@ export class Deployed {
     if ('server' in step) return this.#doServer(step.act, step.server)
     if (step.act === 'cut') return simulator.disconnect()
     if (step.act === 'operator') {
-      this.#commands.push(this.#noted(this.#command(step.args)))
+      this.#commands.push(this.#noted(this.#command(step.args).then(() => {})))
       return
     }
     const { WALLETS_FILE: file = '' } = deployment.env
@@ -106,7 +106,7 @@ export class Deployed {
   /** Compares all wallets with the chain. What differs is missing, and will be fetched. */
   async reconcile(): Promise<Record<'missing' | 'unexplained' | 'unverified', number>> {
     const args = ['reconcile', '--wallet', 'all']
-    return (await this.#operator(args, true)) as never // rule J3
+    return (await this.#command(args, true)) as never // rule J3
   }
 
   /** Creates an account with credits; returns its key. */
@@ -196,16 +196,17 @@ export class Deployed {
     return work
   }
 
-  /** Retries a command that fails because a process or server is down, as an operator would. */
-  async #command(args: readonly string[]): Promise<void> {
-    for (const deadline = Date.now() + STALLED_MS; ; ) {
-      const error = await this.#operator(args).then(
-        () => null,
-        (failed: unknown) => failed,
-      )
-      if (error === null || this.#isClosed) return
-      if (Date.now() > deadline) throw error
-      await pause(500)
+  /**
+   * Returns the output of a command. Retries it while it fails because a process or server is down
+   * or starts, as an operator would.
+   */
+  async #command(args: readonly string[], mayFail = false): Promise<unknown> {
+    for (const deadline = Date.now() + STALLED_MS; ; await pause(500)) {
+      try {
+        return await this.#operator(args, mayFail)
+      } catch (error) {
+        if (this.#isClosed || Date.now() > deadline) throw error
+      }
     }
   }
 
@@ -219,7 +220,8 @@ export class Deployed {
     const name = args.join(' ')
     if (query !== null) {
       const { code, document } = await within(STALLED_MS, name, deployment.operator(...args))
-      if (code !== 0 && !mayFail)
+      const isError = 'code' in (document as object) // else it is the command's own (rule J3)
+      if (code !== 0 && (isError || !mayFail))
         throw new Error(`operator ${name}: ${code} ${JSON.stringify(document)}`)
       return document
     }

@@ -2,6 +2,7 @@ import pLimit from 'p-limit'
 import { readOptions } from '../bench/kit/options.ts'
 import { startServers, stopServers } from '../servers/servers.ts'
 import { describeDifference } from './compare.ts'
+import { describeHealing, type Healed } from './healing.ts'
 import { EXTRAS, type Extra, type RunResult, runSimulation } from './run.ts'
 
 const USAGE = `npm run -s simulate -- [options]
@@ -39,10 +40,13 @@ async function main(): Promise<number> {
   if (also.size !== asked.length || read.words.length > 0) throw new Error(USAGE)
   if (servers !== null) await startServers(servers, portBase === 0 ? {} : { portBase })
   const failed: number[] = []
+  const healed: Healed[] = []
   const limit = pLimit(jobs)
   const runs = Array.from({ length: last - first + 1 }, (_, at) =>
     limit(async () => {
-      if (!(await runSeed(first + at, hours, servers, also))) failed.push(first + at)
+      const run = await runSeed(first + at, hours, servers, also)
+      if (!run.isRight) failed.push(first + at)
+      healed.push(...run.healed)
     }),
   )
   try {
@@ -52,6 +56,8 @@ async function main(): Promise<number> {
   }
   const seconds = ((Date.now() - beganAt) / 1000).toFixed(0)
   const told = failed.length === 0 ? 'every seed is right' : `failing seeds: ${failed.join(', ')}`
+  if (also.has('omissions') && runs.length > 1)
+    for (const line of describeHealing(healed)) process.stdout.write(`${line}\n`)
   process.stdout.write(`${told}; ${seconds} s\n`)
   return failed.length === 0 ? 0 : 1
 }
@@ -61,7 +67,7 @@ async function runSeed(
   hours: number,
   serversDir: string | null,
   also: ReadonlySet<Extra>,
-): Promise<boolean> {
+): Promise<{ readonly isRight: boolean; readonly healed: readonly Healed[] }> {
   const beganAt = Date.now()
   const tell = (line: string) => process.stdout.write(`seed ${seed}: ${line}\n`)
   const repeat = `npm run -s simulate -- --seed ${seed} --hours ${hours}${serversDir === null ? '' : ` --servers ${serversDir}`}${also.size === 0 ? '' : ` --also ${[...also].join(',')}`}`
@@ -72,14 +78,15 @@ async function runSeed(
       differences: [],
       faults: [error instanceof Error ? (error.stack ?? error.message) : String(error)],
       rows: {},
+      healed: [],
     }),
   )
-  const { differences, faults, rows } = result
+  const { differences, faults, rows, healed } = result
   const seconds = ((Date.now() - beganAt) / 1000).toFixed(1)
   const counts = Object.entries(rows).map(([table, count]) => `${table} ${count}`)
   if (differences.length === 0 && faults.length === 0) {
     tell(`every table is right (${counts.join(', ')}) after ${seconds} s`)
-    return true
+    return { isRight: true, healed }
   }
   for (const fault of faults) tell(`FAULT ${fault}`)
   const tables = new Set(differences.map(({ table }) => table))
@@ -89,7 +96,7 @@ async function runSeed(
     for (const difference of own.slice(0, SHOWN)) tell(`  ${describeDifference(difference)}`)
   }
   tell(`FAILED after ${seconds} s; again: ${repeat}`)
-  return false
+  return { isRight: false, healed }
 }
 
 main().then(

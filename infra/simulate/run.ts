@@ -1,21 +1,32 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Swap } from '../../pipeline/domain/event.ts'
+import { SNAPSHOT_TX_INDEX } from '../../pipeline/store/tables/balance-snapshots.ts'
 import { FINALIZE_DELAY_SLOTS } from '../simulator/grpc/slot-stream.ts'
 import { comesLate } from '../simulator/grpc/slot-updates.ts'
 import { createRandom } from '../simulator/random.ts'
 import { Follower } from '../whole-service/follower.ts'
-import { catchUp, type MarketClock, runTo, settle, startMarket, tickUntil } from './clock.ts'
+import {
+  catchUp,
+  type MarketClock,
+  runTo,
+  settle,
+  startMarket,
+  tickUntil,
+  waitForFinality,
+} from './clock.ts'
 import { compareTables, type Difference } from './compare.ts'
 import { compareCoverage, compareMints, compareSolPrices, missingFacts } from './compare-facts.ts'
 import { compareKept } from './compare-kept.ts'
 import { feedFaults } from './followed.ts'
-import { describeHealing } from './healing.ts'
+import { describeHealing, type Healed, measureHealing } from './healing.ts'
+import { MarketTimes } from './market-times.ts'
 import { STALLED_MS, within } from './patience.ts'
 import { createScript, type DeployedPart, describeStep, type ScriptStep } from './script.ts'
 import {
   CALM_SLOTS,
   CLOSE_MS,
   closeOne,
+  OPENING_SLOTS,
   openTestBed,
   REPLAY_SLOTS,
   START_SLOT,
@@ -44,6 +55,8 @@ export interface RunResult {
   readonly faults: readonly string[]
   /** Number of compared rows by table. */
   readonly rows: Readonly<Record<string, number>>
+  /** Records that the stream left out. */
+  readonly healed: readonly Healed[]
 }
 
 /** Optional actions and comparisons of a run. */
@@ -53,6 +66,14 @@ export type Extra = (typeof EXTRAS)[number]
 
 /** A restart compares this many slots before the newest stored one with RPC (rule K2). */
 const COMPARED_SLOTS = 64
+/**
+ * A slot with omissions takes this long, a quarter of a real one, so that breaks open and heal
+ * while the market goes on, and not all of them at once.
+ */
+const OMITTING_SLOT_MS = 100
+/** In one of so many runs with omissions the stream is silent about a wallet at the end. */
+const SILENT_EVERY = 8
+const SILENT_WALLET = 1
 
 /** Slots up to the tip at a restart, which are compared with RPC. */
 interface ComparedSlots {
@@ -68,6 +89,10 @@ interface Run {
   readonly chain: TrueChain
   readonly follower: Follower
   readonly script: readonly ScriptStep[]
+  /** Slots of the market, without the calm ones at the end. */
+  readonly slots: number
+  /** When the script cut the stream or ended the process that follows it, in unix milliseconds. */
+  readonly cuts: number[]
 }
 
 /**
@@ -77,10 +102,10 @@ interface Run {
  */
 export async function runSimulation(options: RunOptions): Promise<RunResult> {
   const { seed, hours, serversDir, also, tell } = options
-  const slots = slotsOf(hours)
   const addsWallet = also.has('wallet')
   const omits = also.has('omissions')
   const hasReversals = also.has('reversals')
+  const slots = slotsOf(hours) + (omits ? OPENING_SLOTS : 0)
   const bed = await openTestBed({ seed, slots, serversDir, addsWallet, omits, hasReversals, tell })
   let follower: Follower | null = null
   try {
@@ -90,7 +115,8 @@ export async function runSimulation(options: RunOptions): Promise<RunResult> {
     const followed = new Follower(await bed.deployment.customer(key), STALLED_MS)
     follower = followed
     const { simulator, deployed, position } = bed
-    const clock: MarketClock = { simulator, deployed, position, startSlot: START_SLOT, tell }
+    const times = new MarketTimes()
+    const clock: MarketClock = { simulator, deployed, position, times, startSlot: START_SLOT, tell }
     const script = createScript({
       seed,
       slots,
@@ -100,20 +126,21 @@ export async function runSimulation(options: RunOptions): Promise<RunResult> {
       commands: commandsOf(also),
       longAbsence: also.has('absence'),
       addsWallet,
+      isSparse: omits,
     })
     const chain = new TrueChain(simulator, START_SLOT)
-    const run: Run = { options, bed, clock, chain, follower: followed, script }
-    const compared = await play(run, slots)
-    // What was confirmed last has to become final first (rule K9).
-    if (hasReversals) await runTo(clock, simulator.slot + FINALIZE_DELAY_SLOTS + CALM_SLOTS)
-    if (omits) await bed.deployed.reconcile()
+    const run: Run = { options, bed, clock, chain, follower: followed, script, slots, cuts: [] }
+    const compared = await play(run)
+    if (hasReversals || omits) await finish(run)
     const faults = await settleRun(run, compared)
     const { differences, rows } = await compareAll(run)
-    if (omits) faults.push(...(await healingFaults(run)))
     faults.push(...wrongTrades(run, compared))
+    const healed = omits ? await healingOf(run) : []
+    // Slots pass meanwhile, which nothing is compared with any more.
+    if (omits) faults.push(...(await reconcileFaults(run)))
     await within(CLOSE_MS, 'the follower to stop', followed.stop())
     faults.push(...(await deployed.stop()))
-    return { differences, faults, rows }
+    return { differences, faults, rows, healed }
   } catch (error) {
     // The fault is printed immediately, because closing may take long.
     tell(`FAULT ${error instanceof Error ? error.message : String(error)}`)
@@ -125,8 +152,8 @@ export async function runSimulation(options: RunOptions): Promise<RunResult> {
 }
 
 /** Carries the script out; returns the slots that restarts compared with RPC. */
-async function play(run: Run, slots: number): Promise<readonly ComparedSlots[]> {
-  const { clock, script, bed, follower, options } = run
+async function play(run: Run): Promise<readonly ComparedSlots[]> {
+  const { clock, script, bed, follower, options, slots, cuts } = run
   const { simulator, deployed, position } = bed
   const tell = tellWithTime(options, bed)
   await startMarket(
@@ -136,16 +163,25 @@ async function play(run: Run, slots: number): Promise<readonly ComparedSlots[]> 
   )
   const random = createRandom(options.seed, 'moments')
   const compared: ComparedSlots[] = []
+  const first = script.find(({ act }) => act === 'start')
+  const slotMs = options.also.has('omissions') ? OMITTING_SLOT_MS : undefined
   for (const step of script) {
-    await runTo(clock, START_SLOT + step.at)
+    await runTo(clock, START_SLOT + step.at, slotMs)
     if (step.caughtUp) await catchUp(clock)
     await pause(random.below(40))
     tell(describeStep(step))
+    const isCut = step.act === 'cut' || ('part' in step && follows(step.part))
+    if (isCut) cuts.push(Date.now())
     if ((step.act === 'kill' || step.act === 'stop') && 'part' in step && follows(step.part))
       compared.push({ from: (position.slot ?? START_SLOT) - COMPARED_SLOTS, to: simulator.slot })
     await deployed.do(step)
+    if (step === first && options.also.has('omissions')) {
+      await waitForFinality(clock, 'snapshots of balances', () => hasSnapshots(run))
+      tell('balances read')
+      await runTo(clock, START_SLOT + CALM_SLOTS + OPENING_SLOTS)
+    }
   }
-  await runTo(clock, START_SLOT + slots)
+  await runTo(clock, START_SLOT + slots, slotMs)
   await tickUntil(clock, 'servers, processes and commands that were begun', deployed.settle())
   await runTo(clock, simulator.slot + CALM_SLOTS)
   tell('calm')
@@ -154,8 +190,8 @@ async function play(run: Run, slots: number): Promise<readonly ComparedSlots[]> 
 
 /** Waits until nothing is missing; returns what is missing when that no longer becomes less. */
 async function settleRun(run: Run, compared: readonly ComparedSlots[]): Promise<string[]> {
-  const { clock, chain, bed, options } = run
-  const lastTrouble = START_SLOT + slotsOf(options.hours)
+  const { clock, chain, bed, options, slots } = run
+  const lastTrouble = START_SLOT + slots
   const faults = await settle(clock, chain, TRACKED_WALLETS, async () => ({
     'final slots': Math.max(0, lastTrouble - (bed.position.finalized ?? 0)),
     trades: wrongTrades(run, compared).filter((text) => text.includes('missing')).length,
@@ -165,11 +201,69 @@ async function settleRun(run: Run, compared: readonly ComparedSlots[]): Promise<
   return faults
 }
 
-/** Faults of how omissions were healed; prints how long that took. */
-async function healingFaults({ bed, chain, options }: Run): Promise<string[]> {
+/** Whether the service has read what every wallet holds (rule K8). */
+async function hasSnapshots({ bed }: Run): Promise<boolean> {
+  const rows = await bed.deployed
+    .query<{ left: string }>(
+      `SELECT count() AS left FROM tracked_wallets FINAL WHERE wallet NOT IN
+         (SELECT wallet FROM balance_snapshots WHERE account = '')`,
+    )
+    .catch(() => [])
+  return rows[0]?.left === '0'
+}
+
+/**
+ * Lets what was confirmed last become final (rules K8, K9). With omissions, an operator then has
+ * the last transactions of accounts found, which nothing follows. In some runs they are all those
+ * of a wallet that the stream is silent about.
+ */
+async function finish(run: Run): Promise<void> {
+  const { clock, bed, options } = run
+  const { simulator } = bed
+  const omits = options.also.has('omissions')
+  const isSilent = omits && options.seed % SILENT_EVERY === 0
+  if (isSilent) simulator.omit(simulator.wallets[SILENT_WALLET - 1] ?? null)
+  await runTo(clock, simulator.slot + FINALIZE_DELAY_SLOTS + CALM_SLOTS)
+  if (omits) await reconcile(run)
+  if (isSilent) await tickUntil(clock, 'what reconcile has found', lastFound(run))
+  simulator.omit(null)
+}
+
+/** Resolves when the repair has fetched what came last of the silent wallet. */
+async function lastFound({ bed }: Run): Promise<void> {
+  for (let isFound = false; !isFound; await pause(1000)) {
+    const [row] = await bed.deployed.query<{ left: string; closed: string }>(
+      `SELECT countIf(state != 'closed') AS left, countIf(state = 'closed') AS closed
+       FROM chain_breaks FINAL
+       WHERE wallet = ${SILENT_WALLET} AND tx_index = ${SNAPSHOT_TX_INDEX}`,
+    )
+    isFound = row?.left === '0' && row.closed !== '0'
+  }
+}
+
+/** Lets slots pass while the service compares all wallets with the chain (rule K8). */
+async function reconcile({ clock, bed }: Run) {
+  const compared = bed.deployed.reconcile()
+  await tickUntil(
+    clock,
+    'operator reconcile',
+    compared.then(() => {}),
+  )
+  return compared
+}
+
+/** Measures how what the stream left out came back, and prints it. */
+async function healingOf({ bed, chain, clock, cuts, options }: Run): Promise<readonly Healed[]> {
   const { deployed, simulator } = bed
-  for (const line of await describeHealing(deployed.query, chain, simulator)) options.tell(line)
-  const { missing, unexplained, unverified } = await deployed.reconcile()
+  const { query } = deployed
+  const healed = await measureHealing({ query, chain, simulator, times: clock.times, cuts })
+  for (const line of describeHealing(healed)) options.tell(line)
+  return healed
+}
+
+/** What differs from the chain after everything has settled. */
+async function reconcileFaults(run: Run): Promise<string[]> {
+  const { missing, unexplained, unverified } = await reconcile(run)
   return Object.entries({ missing, unexplained, unverified }).flatMap(([name, count]) =>
     count === 0 ? [] : [`after settling, ${count} ${name}`],
   )
@@ -233,18 +327,18 @@ function wrongTrades(run: Run, compared: readonly ComparedSlots[]): string[] {
 }
 
 /**
- * Whether the feed may lack a trade: of the first slot, which was over before the stream began; of
- * a transaction that came late while the process was away, because the comparison with RPC finds it
- * and fetched trades never go to sockets (rule K2); of the wallet that was added later; or of slots
- * that the service passed over.
+ * Whether the feed may lack a trade: of the time before the first one that came, because the
+ * follower began without a position; of a transaction that came late while the process was away,
+ * because the comparison with RPC finds it and fetched trades never go to sockets (rule K2); of the
+ * wallet that was added later; or of slots that the service passed over.
  */
 function mayMissTrade(
-  { options, script }: Run,
+  { options, script, follower }: Run,
   compared: readonly ComparedSlots[],
-  { slot, txIndex, wallet }: Swap,
+  { slot, txIndex, wallet, blockTime }: Swap,
 ): boolean {
   return (
-    slot === START_SLOT ||
+    blockTime <= Number(follower.all()[0]?.block_time) ||
     (comesLate(options.seed, slot, txIndex) &&
       compared.some(({ from, to }) => slot >= from && slot <= to)) ||
     (options.also.has('wallet') && wallet === TRACKED_WALLETS) ||

@@ -11,6 +11,7 @@ const OPTIONS: ScriptOptions = {
   replaySlots: 256,
   longAbsence: true,
   addsWallet: true,
+  isSparse: false,
 }
 
 const nameOf = (step: ScriptStep) =>
@@ -33,6 +34,19 @@ test('a script is a function of its seed, in order, and starts once each part th
         else away.add(name)
       }
       t.deepEqual([...away], [])
+    }),
+  )
+})
+
+test('rare actions leave time for breaks, because a restart compares 512 slots with RPC (K2)', (t) => {
+  fc.assert(
+    fc.property(fc.nat(), (seed) => {
+      const script = createScript({ ...OPTIONS, seed, isSparse: true, longAbsence: false })
+      const [restart, ...actions] = script.filter(({ act }) => act !== 'start').map(({ at }) => at)
+      t.is(restart, 40)
+      t.is(actions[0], 400)
+      for (const [place, at] of actions.slice(1).entries())
+        t.true(at - (actions[place] ?? 0) >= 700, `${at}`)
     }),
   )
 })

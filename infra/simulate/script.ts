@@ -38,20 +38,25 @@ export interface ScriptOptions {
   /** Whether an outage may be longer than what the service fetches at once (3,000 slots). */
   readonly longAbsence: boolean
   readonly addsWallet: boolean
+  /** Whether actions are rare, so that breaks open and heal between them. */
+  readonly isSparse: boolean
 }
 
-/** Slots without trouble at the beginning, and between two actions. */
+/** Slots without trouble at the beginning. */
 const CALM = 40
-const BETWEEN = { least: 20, most: 45 }
 /**
- * Number of cards that the shortest run uses. Each seed starts this far after the previous one in
- * the deck.
+ * `first`: slot of the first action after the first restart. `least` and `most`: slots between two.
+ * `dealt`: number of cards that the shortest run uses; each seed starts this far after the previous
+ * one in the deck.
  */
-const DEALT = 3
+const DENSE = { first: 2 * CALM, least: 20, most: 45, dealt: 3 }
+/** A restart compares 512 slots with RPC, and so leaves no break in them (rule K2). */
+const SPARSE = { first: 400, least: 700, most: 200, dealt: 1 }
 
 /** The actions of a run, in order: a function of the options alone. */
 export function createScript(options: ScriptOptions): ScriptStep[] {
-  const { seed, slots } = options
+  const { seed, slots, isSparse } = options
+  const { first: firstAt, least, most, dealt: dealtEach } = isSparse ? SPARSE : DENSE
   const random = createRandom(seed, 'script')
   const steps: ScriptStep[] = []
   let longAbsence = options.longAbsence
@@ -62,7 +67,7 @@ export function createScript(options: ScriptOptions): ScriptStep[] {
   const first = options.parts.includes('ingest') ? 'ingest' : 'all'
   steps.push({ at: CALM, act: 'kill', part: first, caughtUp: true })
   steps.push({ at: CALM, act: 'start', part: first })
-  for (let at = 2 * CALM; at < slots; at += BETWEEN.least + random.below(BETWEEN.most)) {
+  for (let at = firstAt; at < slots; at += least + random.below(most)) {
     const absence = longAbsence && at > slots / 3
     if (absence) longAbsence = false
     if (addsWallet && at > slots / 4) {
@@ -71,7 +76,7 @@ export function createScript(options: ScriptOptions): ScriptStep[] {
     } else {
       const caughtUp = random.chance(0.6)
       const cards = deck(random, options)
-      const card = cards[(DEALT * seed + dealt) % cards.length] ?? { act: 'cut' as const }
+      const card = cards[(dealtEach * seed + dealt) % cards.length] ?? { act: 'cut' as const }
       dealt += 1
       const [first, ...more] = disturbance(options, random, at, card, absence)
       if (first) steps.push({ ...first, caughtUp }, ...more)
