@@ -36,6 +36,11 @@ export class Follower {
     return this.feeds.flatMap(({ late }) => late)
   }
 
+  /** The `trade_id`s of all trades, one for each message: two trades may be equal but for it. */
+  allIds(): readonly string[] {
+    return this.feeds.flatMap(({ ids }) => [...ids.values()])
+  }
+
   /** Whether no message withdrew a trade that `all` or `allLate` returned. */
   stands(): (trade: ContractTrade) => boolean {
     const retracted = new Set(this.feeds.flatMap((feed) => feed.retracted))
