@@ -963,6 +963,8 @@ test.serial(
       },
     })
     for (const slot of slots) await log.appendSlot(slot)
+    // A swap of an earlier slot in the same second that comes late is valued at that price too.
+    await log.appendLate([{ ...swapAt(10, 101, wrong.usdE9), txIndex: 5 }], 'stream')
     await log.appendWithdrawal({
       slot: 11,
       blockId: 11n,
@@ -971,10 +973,11 @@ test.serial(
     })
     await log.settled('fold', new AbortController().signal)
     const found = await store.query(
-      'SELECT toUInt32(slot) AS slot, sol_price_usd_e9 AS price, value_lamports AS value FROM swaps FINAL ORDER BY slot',
+      'SELECT toUInt32(slot) AS slot, sol_price_usd_e9 AS price, value_lamports AS value FROM swaps FINAL ORDER BY slot, tx_index',
     )
     t.deepEqual(found, [
       { slot: 10, price: '150000000000', value: '20000000' },
+      { slot: 10, price: null, value: null },
       { slot: 12, price: null, value: null },
       // The price was the same, but another one held at that time.
       { slot: 13, price: '99000000000', value: '30303030' },

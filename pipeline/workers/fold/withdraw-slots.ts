@@ -59,5 +59,12 @@ async function withdrawPrice(store: Store, { slot, passedSlot, solPrice }: Place
   const { time, usdE9 } = solPrice
   const until = await nextPriceTime(store, time)
   await insertSolPrices(store, 'pool', [{ time, usdE9: 0n }])
-  return readSwapsPricedBy(store, { from: slot, to: passedSlot, time, until, usdE9 })
+  const from = Math.max(0, slot - SLOTS_IN_A_SECOND)
+  return readSwapsPricedBy(store, { from, to: passedSlot, time, until, usdE9 })
 }
+
+/**
+ * A late swap of an earlier slot in the second of the price was valued at it too. More slots than
+ * a second ever has: the query compares the seconds.
+ */
+const SLOTS_IN_A_SECOND = 1000
