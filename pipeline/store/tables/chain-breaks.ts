@@ -17,6 +17,9 @@ export interface ChainBreak extends Seam {
   readonly changedAt: number
 }
 
+/** How a repair that found nothing left a break. */
+export type RepairEnd = Pick<ChainBreak, 'state' | 'cause' | 'tries' | 'changedAt'>
+
 /** Returns the key of a break as text. */
 export function breakText({ wallet, account, slot, txIndex }: ChainKey & LinkPlace): string {
   return `${wallet}/${account}/${slot}/${txIndex}`
@@ -40,6 +43,39 @@ export function breakWriter(store: Store): (breaks: readonly ChainBreak[]) => Pr
       breaks.map((found) => breakRow(found, version)),
     )
   }
+}
+
+/**
+ * Stores how a repair of an open break ended. Does nothing if the break has changed since it was
+ * read: the check may have closed it meanwhile.
+ */
+export function storeRepair(store: Store, read: ChainBreak, ended: RepairEnd): Promise<void> {
+  const { wallet, account, slot, txIndex, from } = read
+  return store.command(
+    `INSERT INTO chain_breaks
+     SELECT * REPLACE (
+       {state:String} AS state, {cause:String} AS cause, {tries:UInt8} AS tries,
+       {changedAt:UInt32} AS changed_at, now64(3) AS inserted_at,
+       greatest(version + 1, toUInt64(toUnixTimestamp64Milli(now64(3)))) AS version)
+     FROM (
+       SELECT * FROM chain_breaks FINAL
+       WHERE wallet = {wallet:UInt32} AND account = {account:String} AND slot = {slot:UInt64}
+         AND tx_index = {txIndex:UInt32} AND state = 'open' AND from_slot = {fromSlot:UInt64}
+         AND from_tx_index = {fromTxIndex:UInt32} AND expected = {expected:UInt64}
+         AND found = {found:UInt64}
+     )`,
+    {
+      wallet,
+      account,
+      slot,
+      txIndex,
+      fromSlot: from.slot,
+      fromTxIndex: from.txIndex,
+      expected: read.expected,
+      found: read.found,
+      ...ended,
+    },
+  )
 }
 
 /** Breaks of states, of some accounts if `where` says so, by wallet, account and place. */

@@ -71,10 +71,9 @@ function emptyRpc() {
   return { rpc, requests }
 }
 
-/** Repairs until the break is open no more; returns how it ended, and the requested addresses. */
-async function repaired(found: ChainBreak) {
+/** A repair over an RPC server, and its log. */
+function repairOver(rpc: HistoryRpc) {
   const { store } = opened
-  const { rpc, requests } = emptyRpc()
   const registry = createRegistry()
   const metrics = createIngestMetrics(registry)
   const log = createMemoryLog({ logger, registry })
@@ -93,6 +92,15 @@ async function repaired(found: ChainBreak) {
     feedSeconds: 86_400,
     now: () => NOW * 1000,
   })
+  return { repair, log }
+}
+
+/** Repairs until the break is open no more; returns how it ended, and the requested addresses. */
+async function repaired(found: ChainBreak) {
+  const { store } = opened
+  const { rpc, requests } = emptyRpc()
+  const { repair, log } = repairOver(rpc)
+  await breakWriter(store)([found])
   let now = found
   while (now.state === 'open') {
     await repair.repair(now, WALLET, new AbortController().signal)
@@ -121,6 +129,27 @@ test.serial(
     })
   },
 )
+
+test.serial('a break that was closed while RPC was asked stays closed (rule K8)', async (t) => {
+  const { store } = opened
+  for (const tries of [0, 2]) {
+    await store.command('TRUNCATE TABLE chain_breaks')
+    const found = aBreak({ tries })
+    const closed = { ...found, state: 'closed' as const, changedAt: NOW - 1 }
+    await breakWriter(store)([found])
+    const { rpc } = emptyRpc()
+    const { repair, log } = repairOver({
+      ...rpc,
+      async getSignaturesForAddress() {
+        await breakWriter(store)([closed])
+        return []
+      },
+    })
+    await repair.repair(found, WALLET, new AbortController().signal)
+    await log.close()
+    t.deepEqual(await readBreaks(store, ['open', 'unexplained', 'accepted', 'closed']), [closed])
+  }
+})
 
 test.serial('a break is not repaired before its slot is final (rules K8, K9)', async (t) => {
   const { store } = opened

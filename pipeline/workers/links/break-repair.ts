@@ -6,7 +6,7 @@ import type { HistoryRpc, SignatureInfo } from '../../ingest/rpc/solana-rpc.ts'
 import type { LateOrigin } from '../../log/log-message.ts'
 import type { Store } from '../../store/store.ts'
 import { readSnapshotSlots } from '../../store/tables/balance-snapshots.ts'
-import { breakWriter, type ChainBreak } from '../../store/tables/chain-breaks.ts'
+import { type ChainBreak, type RepairEnd, storeRepair } from '../../store/tables/chain-breaks.ts'
 import { comparePlaces } from '../../store/tables/links.ts'
 import { hasTraded } from '../../store/tables/swaps.ts'
 import {
@@ -49,11 +49,9 @@ const MAX_REMEMBERED = 50_000
 export class BreakRepair {
   readonly #deps: BreakRepairDeps
   readonly #appended = new LRUCache<string, true>({ max: MAX_REMEMBERED })
-  readonly #writeBreaks: ReturnType<typeof breakWriter>
 
   constructor(deps: BreakRepairDeps) {
     this.#deps = deps
-    this.#writeBreaks = breakWriter(deps.store)
   }
 
   /**
@@ -63,7 +61,7 @@ export class BreakRepair {
    */
   async repair(found: ChainBreak, wallet: Address, stop: AbortSignal): Promise<RepairOutcome> {
     if (!(await this.#isTraded(found))) {
-      await this.#end(found, 'unexplained', 'not_traded')
+      await this.#end(found, { state: 'unexplained', cause: 'not_traded', tries: found.tries })
       return 'not_traded'
     }
     const records = await this.#fetch(found, wallet, stop)
@@ -117,14 +115,15 @@ export class BreakRepair {
 
   async #foundNothing(found: ChainBreak): Promise<void> {
     const tries = found.tries + 1
-    if (tries < MAX_TRIES) return this.#end({ ...found, tries }, 'open', '')
     const cause = knownCause(found)
-    await this.#end({ ...found, tries }, cause === null ? 'unexplained' : 'accepted', cause ?? '')
+    if (tries < MAX_TRIES) await this.#end(found, { state: 'open', cause: '', tries })
+    else if (cause !== null) await this.#end(found, { state: 'accepted', cause, tries })
+    else await this.#end(found, { state: 'unexplained', cause: '', tries })
   }
 
-  async #end(found: ChainBreak, state: ChainBreak['state'], cause: string): Promise<void> {
+  #end(found: ChainBreak, ended: Omit<RepairEnd, 'changedAt'>): Promise<void> {
     const changedAt = Math.floor(this.#deps.now() / 1000)
-    await this.#writeBreaks([{ ...found, state, cause, changedAt }])
+    return storeRepair(this.#deps.store, found, { ...ended, changedAt })
   }
 
   /**
