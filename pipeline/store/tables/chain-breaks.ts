@@ -17,6 +17,9 @@ export interface ChainBreak extends Seam {
   readonly changedAt: number
 }
 
+/** `cause` of a break that is not repaired: the wallet never traded its mint (rule K6). */
+export const NOT_TRADED = 'not_traded'
+
 /** How a repair that found nothing left a break. */
 export type RepairEnd = Pick<ChainBreak, 'state' | 'cause' | 'tries' | 'changedAt'>
 
@@ -75,6 +78,22 @@ export function storeRepair(store: Store, read: ChainBreak, ended: RepairEnd): P
       found: read.found,
       ...ended,
     },
+  )
+}
+
+/** Opens the breaks again that were left because of `NOT_TRADED`, where the wallet has traded. */
+export function reopenTraded(store: Store, changedAt: number): Promise<void> {
+  const left = `SELECT * FROM chain_breaks FINAL WHERE state = 'unexplained' AND cause = '${NOT_TRADED}'`
+  return store.command(
+    `INSERT INTO chain_breaks
+     SELECT * REPLACE (
+       'open' AS state, '' AS cause, {changedAt:UInt32} AS changed_at, now64(3) AS inserted_at,
+       greatest(version + 1, toUInt64(toUnixTimestamp64Milli(now64(3)))) AS version)
+     FROM (${left}) WHERE (wallet, mint) IN (
+       SELECT wallet, base_mint FROM swaps
+       WHERE is_deleted = 0 AND base_mint IN (SELECT mint FROM (${left}))
+     )`,
+    { changedAt },
   )
 }
 

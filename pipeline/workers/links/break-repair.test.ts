@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import test from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import { REGISTRY } from '../../decode/registry.ts'
 import { address, addressFromBytes } from '../../domain/address.ts'
 import { createRefusals } from '../../ingest/rpc/refusals.ts'
@@ -151,18 +151,12 @@ test.serial('a break that was closed while RPC was asked stays closed (rule K8)'
   }
 })
 
-test.serial('a break is not repaired before its slot is final (rules K8, K9)', async (t) => {
-  const { store } = opened
-  await store.command('TRUNCATE TABLE chain_breaks')
-  await addTrackedWallets(store, [WALLET, ACCOUNT], [], 1)
-  // Both end without a call, because the mint was never traded.
-  const ofMint = { account: ACCOUNT, mint: MINT }
-  const breaks = [901, 900].map((slot, at) => aBreak({ ...ofMint, wallet: at + 1, slot }))
-  await breakWriter(store)(breaks)
+/** Starts repairs of final slots up to 900; RPC does not answer. */
+function startRepairs(t: ExecutionContext) {
   const registry = createRegistry()
   const log = createMemoryLog({ logger, registry })
   const repairs = startBreakRepairs({
-    store,
+    store: opened.store,
     log,
     programs: REGISTRY,
     rpcUrl: 'http://127.0.0.1:1',
@@ -177,6 +171,23 @@ test.serial('a break is not repaired before its slot is final (rules K8, K9)', a
     onBug: (error) => t.fail(String(error)),
     everyMs: 1,
   })
+  return {
+    async stop() {
+      await repairs.stop()
+      await log.close()
+    },
+  }
+}
+
+test.serial('a break is not repaired before its slot is final (rules K8, K9)', async (t) => {
+  const { store } = opened
+  await store.command('TRUNCATE TABLE chain_breaks')
+  await addTrackedWallets(store, [WALLET, ACCOUNT], [], 1)
+  // Both end without a call, because the mint was never traded.
+  const ofMint = { account: ACCOUNT, mint: MINT }
+  const breaks = [901, 900].map((slot, at) => aBreak({ ...ofMint, wallet: at + 1, slot }))
+  await breakWriter(store)(breaks)
+  const repairs = startRepairs(t)
   const ended = () => readBreaks(store, ['unexplained'])
   while ((await ended()).length === 0) await pause(5)
   await repairs.stop()
@@ -188,8 +199,33 @@ test.serial('a break is not repaired before its slot is final (rules K8, K9)', a
     (await readBreaks(store, ['open'])).map(({ slot }) => slot),
     [901],
   )
-  await log.close()
 })
+
+test.serial(
+  'a break of a mint is open again once the wallet trades it (rules K6, K8)',
+  async (t) => {
+    const { store } = opened
+    await store.command('TRUNCATE TABLE chain_breaks')
+    const left = {
+      account: ACCOUNT,
+      mint: MINT,
+      state: 'unexplained',
+      cause: 'not_traded',
+    } as const
+    const breaks = [7, 8].map((wallet) => aBreak({ ...left, wallet, slot: 902 }))
+    await breakWriter(store)(breaks)
+    await store.command(
+      `INSERT INTO swaps (wallet, base_mint, slot, version) VALUES (7, '${MINT}', 950, 1)`,
+    )
+    const repairs = startRepairs(t)
+    const open = () => readBreaks(store, ['open'])
+    while ((await open()).length === 0) await pause(5)
+    await repairs.stop()
+    t.deepEqual(await open(), [
+      { ...breaks[0]!, state: 'open', cause: '', changedAt: (await open())[0]!.changedAt },
+    ])
+  },
+)
 
 test.serial('a mint that the wallet never traded costs no call (K6, K8)', async (t) => {
   const spam = aBreak({ wallet: 3, account: ACCOUNT, mint: MINT })

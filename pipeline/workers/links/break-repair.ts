@@ -6,7 +6,12 @@ import type { HistoryRpc, SignatureInfo } from '../../ingest/rpc/solana-rpc.ts'
 import type { LateOrigin } from '../../log/log-message.ts'
 import type { Store } from '../../store/store.ts'
 import { readSnapshotSlots } from '../../store/tables/balance-snapshots.ts'
-import { type ChainBreak, type RepairEnd, storeRepair } from '../../store/tables/chain-breaks.ts'
+import {
+  type ChainBreak,
+  NOT_TRADED,
+  type RepairEnd,
+  storeRepair,
+} from '../../store/tables/chain-breaks.ts'
 import { comparePlaces } from '../../store/tables/links.ts'
 import { hasTraded } from '../../store/tables/swaps.ts'
 import {
@@ -61,7 +66,7 @@ export class BreakRepair {
    */
   async repair(found: ChainBreak, wallet: Address, stop: AbortSignal): Promise<RepairOutcome> {
     if (!(await this.#isTraded(found))) {
-      await this.#end(found, { state: 'unexplained', cause: 'not_traded', tries: found.tries })
+      await this.#end(found, { state: 'unexplained', cause: NOT_TRADED, tries: found.tries })
       return 'not_traded'
     }
     const records = await this.#fetch(found, wallet, stop)

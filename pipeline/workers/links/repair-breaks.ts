@@ -11,7 +11,12 @@ import type { Logger } from '../../runtime/logger.ts'
 import { pause } from '../../runtime/pause.ts'
 import { createPatientStore } from '../../store/patient-store.ts'
 import type { Store } from '../../store/store.ts'
-import { breakText, type ChainBreak, readBreaks } from '../../store/tables/chain-breaks.ts'
+import {
+  breakText,
+  type ChainBreak,
+  readBreaks,
+  reopenTraded,
+} from '../../store/tables/chain-breaks.ts'
 import { readTrackedWallets } from '../../store/tables/tracked-wallets.ts'
 import { mapConcurrently } from '../backfill/map-concurrently.ts'
 import { BreakRepair } from './break-repair.ts'
@@ -55,6 +60,8 @@ const REPAIRS_AT_ONCE = 4
 const RETRY_MS = [3000, 10_000, 30_000]
 /** Pause after a try that found something: it is stored and checked meanwhile. */
 const FOUND_MS = 15_000
+/** How often breaks of mints that were not traded are opened again if they have been since. */
+const REOPEN_EVERY_MS = 30_000
 
 /**
  * Starts to repair open breaks, each second, in the process of role `ingest`: it has the log, RPC
@@ -87,8 +94,13 @@ export function startBreakRepairs(deps: RepairDeps): BreakRepairs {
   })
   /** When a break may be tried again, in milliseconds. */
   let notBefore = new Map<string, number>()
+  let reopenedAt = 0
 
   async function pass(): Promise<void> {
+    if (now() - reopenedAt >= REOPEN_EVERY_MS) {
+      reopenedAt = now()
+      await reopenTraded(store, Math.floor(reopenedAt / 1000))
+    }
     const open = await readBreaks(store, ['open'])
     const keys = new Set(open.map(breakText))
     notBefore = new Map([...notBefore].filter(([key]) => keys.has(key)))
