@@ -1,4 +1,5 @@
 import { readSolPrice } from '../../pipeline/ingest/pools/whirlpool-account.ts'
+import { NOT_TRADED } from '../../pipeline/store/tables/chain-breaks.ts'
 import type { Market } from '../simulator/market/market.ts'
 import { TOKEN_2022 } from '../simulator/market/programs.ts'
 import type { Difference, Query } from './compare.ts'
@@ -122,7 +123,7 @@ export async function compareCoverage(
       })
   }
   for (const row of backfills) differences.push({ table: 'backfills', expected: null, stored: row })
-  for (const row of await unclosedBreaks(query))
+  for (const row of await unclosedBreaks(query, chain))
     differences.push({ table: 'chain_breaks', expected: null, stored: row })
   return { differences, rows: rows.length }
 }
@@ -132,10 +133,42 @@ function openBackfills(query: Query): Promise<Record<string, unknown>[]> {
   return query("SELECT * FROM backfills FINAL WHERE state = 'open' ORDER BY wallet, reason")
 }
 
+interface BreakRow {
+  readonly wallet: number
+  readonly account: string
+  readonly mint: string
+  readonly from_slot: string
+  readonly from_tx_index: number
+  readonly slot: string
+  readonly tx_index: number
+  readonly cause: string
+}
+
 /** Breaks whose missing transactions were not found, without the addresses of accounts. */
-function unclosedBreaks(query: Query): Promise<Record<string, unknown>[]> {
-  return query(
-    "SELECT * EXCEPT account FROM chain_breaks FINAL WHERE state != 'closed' ORDER BY wallet, slot",
+async function unclosedBreaks(query: Query, chain: TrueChain): Promise<Record<string, unknown>[]> {
+  const rows = await readBreaks(query)
+  return rows.filter((row) => !isLeft(row, chain)).map(({ account: _, ...row }) => row)
+}
+
+function readBreaks(query: Query): Promise<BreakRow[]> {
+  return query("SELECT * FROM chain_breaks FINAL WHERE state != 'closed' ORDER BY wallet, slot")
+}
+
+/** Whether a break is one that the service leaves: the wallet never traded the mint (rule K6). */
+function isLeft({ cause, wallet, mint }: BreakRow, chain: TrueChain): boolean {
+  return cause === NOT_TRADED && !chain.hasTraded(wallet, mint)
+}
+
+/** Has the chain leave out what the service does not fetch, as `isLeft` says. */
+export async function leaveUntraded(query: Query, chain: TrueChain): Promise<void> {
+  const left = (await readBreaks(query)).filter((row) => isLeft(row, chain))
+  chain.leaveOut(
+    left.map((row) => ({
+      wallet: row.wallet,
+      account: row.account,
+      from: { slot: Number(row.from_slot), txIndex: row.from_tx_index },
+      to: { slot: Number(row.slot), txIndex: row.tx_index },
+    })),
   )
 }
 
@@ -150,7 +183,7 @@ export async function missingFacts(query: Query, chain: TrueChain) {
           AND block_time >= (SELECT min(time) FROM sol_prices)) AS unpriced`,
   )
   return {
-    breaks: (await unclosedBreaks(query)).length,
+    breaks: (await unclosedBreaks(query, chain)).length,
     backfills: (await openBackfills(query)).length,
     mints: tradedMints(chain).size - Number(facts?.mints),
     prices: Number(facts?.unpriced),

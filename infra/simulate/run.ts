@@ -15,7 +15,13 @@ import {
   waitForFinality,
 } from './clock.ts'
 import { compareTables, type Difference } from './compare.ts'
-import { compareCoverage, compareMints, compareSolPrices, missingFacts } from './compare-facts.ts'
+import {
+  compareCoverage,
+  compareMints,
+  compareSolPrices,
+  leaveUntraded,
+  missingFacts,
+} from './compare-facts.ts'
 import { compareKept } from './compare-kept.ts'
 import { feedFaults } from './followed.ts'
 import { describeHealing, type Healed, measureHealing } from './healing.ts'
@@ -191,12 +197,16 @@ async function play(run: Run): Promise<readonly ComparedSlots[]> {
 /** Waits until nothing is missing; returns what is missing when that no longer becomes less. */
 async function settleRun(run: Run, compared: readonly ComparedSlots[]): Promise<string[]> {
   const { clock, chain, bed, options, slots } = run
+  const { query } = bed.deployed
   const lastTrouble = START_SLOT + slots
-  const faults = await settle(clock, chain, TRACKED_WALLETS, async () => ({
-    'final slots': Math.max(0, lastTrouble - (bed.position.finalized ?? 0)),
-    trades: wrongTrades(run, compared).filter((text) => text.includes('missing')).length,
-    ...(await missingFacts(bed.deployed.query, chain)),
-  }))
+  const faults = await settle(clock, chain, TRACKED_WALLETS, async () => {
+    await leaveUntraded(query, chain)
+    return {
+      'final slots': Math.max(0, lastTrouble - (bed.position.finalized ?? 0)),
+      trades: wrongTrades(run, compared).filter((text) => text.includes('missing')).length,
+      ...(await missingFacts(query, chain)),
+    }
+  })
   tellWithTime(options, bed)('settled')
   return faults
 }
@@ -273,6 +283,7 @@ async function reconcileFaults(run: Run): Promise<string[]> {
 async function compareAll(run: Run): Promise<Pick<RunResult, 'differences' | 'rows'>> {
   const { chain, follower } = run
   const { deployed, simulator } = run.bed
+  await leaveUntraded(deployed.query, chain)
   const tables = await compareTables(deployed.query, chain, TRACKED_WALLETS)
   const facts = {
     transactions: await compareKept(deployed.query, chain),
