@@ -1,6 +1,7 @@
 import { insertRows } from '../insert-rows.ts'
 import type { Row, Store } from '../store.ts'
 import { type ChainKey, comparePlaces, type LinkPlace, type Seam } from './links.ts'
+import { tradersOf } from './swaps.ts'
 
 /** State of a break (rule K8). */
 export type BreakState = 'open' | 'unexplained' | 'accepted' | 'closed'
@@ -89,10 +90,7 @@ export function reopenTraded(store: Store, changedAt: number): Promise<void> {
      SELECT * REPLACE (
        'open' AS state, '' AS cause, {changedAt:UInt32} AS changed_at, now64(3) AS inserted_at,
        greatest(version + 1, toUInt64(toUnixTimestamp64Milli(now64(3)))) AS version)
-     FROM (${left}) WHERE (wallet, mint) IN (
-       SELECT wallet, base_mint FROM swaps
-       WHERE is_deleted = 0 AND base_mint IN (SELECT mint FROM (${left}))
-     )`,
+     FROM (${left}) WHERE (wallet, mint) IN (${tradersOf(`SELECT mint FROM (${left})`)})`,
     { changedAt },
   )
 }

@@ -203,6 +203,10 @@ export async function readSwappedMints(store: Store, after: number, to: number):
   return rows.map(({ mint }) => mint)
 }
 
+/** Subquery: wallet and mint of the swaps of the mints that another subquery returns. */
+export const tradersOf = (mints: string) =>
+  `SELECT wallet, base_mint FROM swaps WHERE is_deleted = 0 AND base_mint IN (${mints})`
+
 /** Whether a wallet has swapped a mint. */
 export async function hasTraded(store: Store, wallet: number, mint: string): Promise<boolean> {
   const rows = await store.query(
