@@ -1,6 +1,13 @@
 import { parseArgs } from 'node:util'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
-import { killServers, type StartOptions, startServers, stopServers } from './servers.ts'
+import {
+  killServers,
+  type ServerStatus,
+  type StartOptions,
+  serversStatus,
+  startServers,
+  stopServers,
+} from './servers.ts'
 import type { ServerName } from './state.ts'
 
 const USAGE = `usage: npm run -s servers -- <command> --data DIR
@@ -8,23 +15,32 @@ const USAGE = `usage: npm run -s servers -- <command> --data DIR
   stop     stop cleanly                                               [--only ...]
   restart  stop, then start                                           [--only ...]
   kill     end at once with SIGKILL                                   [--only ...]
+  status   print a JSON document: how each server is; exit with 1 if one does not answer  [--only ...]
 ANALYST_PASSWORD in the environment adds the read-only ClickHouse user of analysts.`
+
+const COMMANDS = new Set(['start', 'stop', 'restart', 'kill', 'status'])
 
 /** Runs real Kafka, ClickHouse and Redis servers on this machine without Docker (rule J6). */
 async function main(argv: readonly string[]): Promise<void> {
   if (argv.includes('--help')) return void process.stdout.write(`${USAGE}\n`)
   const { command, dir, only, options } = readArguments(argv)
   if (command === 'kill') return killServers(dir, only)
+  if (command === 'status') return printStatus(await serversStatus(dir, only))
   if (command === 'stop' || command === 'restart') await stopServers(dir, only)
   if (command === 'stop') return
   const lines = await startServers(dir, { ...options, ...only })
   for (const [key, value] of Object.entries(lines)) process.stdout.write(`${key}=${quote(value)}\n`)
 }
 
+function printStatus(items: readonly ServerStatus[]): void {
+  process.stdout.write(`${JSON.stringify({ items })}\n`)
+  if (items.length === 0 || items.some(({ state }) => state !== 'answers')) process.exitCode = 1
+}
+
 function readArguments(argv: readonly string[]) {
   const { positionals, values } = parseArguments(argv)
   const [command] = positionals
-  if (positionals.length !== 1 || !['start', 'stop', 'restart', 'kill'].includes(command ?? ''))
+  if (positionals.length !== 1 || !COMMANDS.has(command ?? ''))
     throw new ServiceError('invalid_argument', USAGE)
   if (!values.data) throw new ServiceError('invalid_argument', `--data is missing\n${USAGE}`)
   const portBase = values['port-base']

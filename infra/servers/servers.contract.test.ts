@@ -19,6 +19,7 @@ import anyTest from 'ava'
 import { Redis } from 'ioredis'
 import { probeKafka } from '../../pipeline/log/kafka-client.ts'
 import { attackAsAnalyst } from './hostile-analyst.ts'
+import type { ServerStatus } from './servers.ts'
 
 /** These tests install and start servers, so they run only where servers are in use already. */
 const enabled = Boolean(process.env.KAFKA_BROKERS)
@@ -79,7 +80,21 @@ test(`servers start, keep what was written over a kill, and stop; hostile analys
 
   t.deepEqual(await servers('start', ...options), { code: 0, stdout: first.stdout, stderr: '' })
 
+  const status = async () => {
+    const { code, stdout } = await servers('status', ...options)
+    const { items } = JSON.parse(stdout) as { items: ServerStatus[] }
+    return { code, states: items.map(({ name, state, pid }) => [name, state, pid !== null]) }
+  }
+  const [kafkaUp, redisUp] = ['kafka', 'redis'].map((name) => [name, 'answers', true])
+  t.deepEqual(await status(), {
+    code: 0,
+    states: [kafkaUp, ['clickhouse', 'answers', true], redisUp],
+  })
   t.is((await servers('kill', ...options, '--only', 'clickhouse')).code, 0)
+  t.deepEqual(await status(), {
+    code: 1,
+    states: [kafkaUp, ['clickhouse', 'down', false], redisUp],
+  })
   t.false((await clickhouse.ping()).success)
   const second = await servers('start', ...options)
   t.is(second.stdout, first.stdout)

@@ -77,6 +77,45 @@ export async function stopServers(dir: string, options: { only?: ServerName } = 
   await change(dir, options.only, stopServer)
 }
 
+/** How a server is. */
+export interface ServerStatus {
+  readonly name: ServerName
+  /** `answers`; `silent`: it runs and does not answer; `down`: it does not run. */
+  readonly state: 'answers' | 'silent' | 'down'
+  /** Number of its process; null: none. */
+  readonly pid: number | null
+  readonly ports: Readonly<Record<string, number>>
+  /** The file with its output. */
+  readonly log: string
+}
+
+/** Returns how the servers of a data folder are; none for a folder without servers. */
+export async function serversStatus(
+  dir: string,
+  options: { readonly only?: ServerName } = {},
+): Promise<readonly ServerStatus[]> {
+  const state = readState(dir)
+  if (state === null) return []
+  const chosen = SERVERS.filter(({ name }) => options.only === undefined || options.only === name)
+  return Promise.all(
+    chosen.map(async (server) => {
+      const settings = settingsOf(server, dir, state)
+      const isUp = runs(server, state)
+      const answers = isUp && (await server.probe(settings).then(TRUE, FALSE))
+      return {
+        name: server.name,
+        state: answers ? 'answers' : isUp ? 'silent' : 'down',
+        pid: isUp ? (state.processes[server.name]?.pid ?? null) : null,
+        ports: server.ports(state.portBase),
+        log: logFile(settings),
+      }
+    }),
+  )
+}
+
+const TRUE = () => true
+const FALSE = () => false
+
 /** Ends servers with SIGKILL, for tests of crashes. */
 export async function killServers(dir: string, options: { only?: ServerName } = {}) {
   await change(dir, options.only, async (server, _dir, state) => {
