@@ -312,27 +312,32 @@ contract(
   },
 )
 
-contract('a difference between ledger and meter is reported', async (t, { store, ledger }) => {
-  const account = randomUUID()
-  await ledger.add(grant(account, 100))
-  await store.insert('ledger_entries', [
-    {
+contract(
+  'a difference between ledger and meter is reported, and a rebuild ends it',
+  async (t, { store, ledger }) => {
+    const account = randomUUID()
+    await ledger.add(grant(account, 100))
+    const made = {
       wallet: account,
-      idempotency_key: 'usage:made up',
       credits: -5,
       cause: 'usage',
       reason: '',
       usage_ms: 0,
       usage_sequence: 0,
       created_at: '2026-01-01 00:00:00',
-    },
-  ])
-  t.deepEqual((await ledger.check()).mismatches, [
-    { wallet: account, what: 'used', ledger: 5, meter: 0 },
-  ])
-  await ledger.load(account)
-  t.deepEqual((await ledger.check()).mismatches, [])
-})
+    }
+    await store.insert('ledger_entries', [{ ...made, idempotency_key: 'usage:made up' }])
+    const mismatches = async () =>
+      (await ledger.check()).mismatches.filter(({ wallet }) => wallet === account)
+    t.deepEqual(await mismatches(), [{ wallet: account, what: 'used', ledger: 5, meter: 0 }])
+    await ledger.load(account)
+    t.deepEqual(await mismatches(), [])
+    await store.insert('ledger_entries', [{ ...made, idempotency_key: 'usage:made up too' }])
+    t.deepEqual(await mismatches(), [{ wallet: account, what: 'used', ledger: 10, meter: 5 }])
+    t.true((await ledger.rebuildMeter()) > 0)
+    t.deepEqual(await mismatches(), [])
+  },
+)
 
 contract(
   'a charge with an unknown outcome is refunded when the meter answers again',

@@ -122,6 +122,27 @@ export class Ledger {
   }
 
   /**
+   * Loads every account of the ledger into the meter, whatever the meter has of it, and returns
+   * their number. Charges go on meanwhile; credits that feed connections reserved stay reserved.
+   */
+  async rebuildMeter(): Promise<number> {
+    const loaded = new Set<Account>()
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const { at, totals } = await readTotals(this.#store, await this.#meter.epoch(), null)
+      const left = [...totals].filter(([account]) => !loaded.has(account))
+      if (left.length === 0) return loaded.size
+      for (const some of batches(left, LOADS_AT_ONCE))
+        await Promise.all(
+          some.map(async ([account, total]) => {
+            const outcome = await this.#meter.load(account, { ...at, ...total })
+            if (outcome === 'loaded') loaded.add(account)
+          }),
+        )
+    }
+    throw outpaced()
+  }
+
+  /**
    * Compares ledger and meter by account, as of one moment. Accounts unknown to the meter cannot
    * differ.
    */
