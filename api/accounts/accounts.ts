@@ -20,6 +20,14 @@ export interface KeyState {
   readonly rotatedAt: number | null
 }
 
+/** An account, as an operator sees it. `createdAt` is in unix milliseconds. */
+export interface AccountState {
+  readonly wallet: string
+  readonly createdAt: number
+  /** Null while it has no key. */
+  readonly key: KeyState | null
+}
+
 /**
  * Accounts of customers, identified by wallet, and their API keys: one per account, named by the
  * newest row of `accounts`. Every method rejects with a retriable ServiceError `unavailable` when
@@ -73,6 +81,26 @@ export class Accounts {
     }
     if (this.#ensured.size >= MOST_ENSURED) this.#ensured.clear()
     this.#ensured.add(wallet)
+  }
+
+  /** Returns the accounts after a wallet, in the order of wallets, at most `limit`. */
+  async list(after: string, limit: number): Promise<AccountState[]> {
+    const rows = await this.#store.query<AccountRow & { wallet: string }>(
+      `SELECT wallet, ${ACCOUNT_COLUMNS} FROM accounts FINAL
+       WHERE wallet > {after:String} ORDER BY wallet LIMIT {limit:UInt32}`,
+      { after, limit },
+    )
+    return rows.map((row) => ({
+      wallet: row.wallet,
+      createdAt: Number(row.created),
+      key: stateOf(row),
+    }))
+  }
+
+  /** Returns the account of a wallet; null if it has none. */
+  async find(wallet: Address): Promise<AccountState | null> {
+    const row = await this.#read(wallet)
+    return row && { wallet, createdAt: Number(row.created), key: stateOf(row) }
   }
 
   async exists(wallet: Address): Promise<boolean> {
@@ -185,9 +213,7 @@ export class Accounts {
 
   async #read(wallet: Address): Promise<AccountRow | null> {
     const [row] = await this.#store.query<AccountRow>(
-      `SELECT toUnixTimestamp64Milli(created_at) AS created, key_sha256, key_last4, toUnixTimestamp64Milli(key_created_at) AS key_created,
-              toUnixTimestamp64Milli(key_rotated_at) AS key_rotated, version
-       FROM accounts FINAL WHERE wallet = {wallet:String} LIMIT 1`,
+      `SELECT ${ACCOUNT_COLUMNS} FROM accounts FINAL WHERE wallet = {wallet:String} LIMIT 1`,
       { wallet },
     )
     return row ?? null
@@ -223,6 +249,10 @@ export class Accounts {
     return { apiKey, key }
   }
 }
+
+const ACCOUNT_COLUMNS = `toUnixTimestamp64Milli(created_at) AS created, key_sha256, key_last4,
+  toUnixTimestamp64Milli(key_created_at) AS key_created,
+  toUnixTimestamp64Milli(key_rotated_at) AS key_rotated, version`
 
 interface AccountRow {
   readonly created: string
