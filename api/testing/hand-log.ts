@@ -27,6 +27,7 @@ export function handLog(partitions = 1) {
     resumePoint: async () => LIVE_START,
     appendRefolds: async () => {},
     settled: async () => {},
+    hasConsumer: async () => true,
     ping: async () => {},
     close: async () => {},
   }

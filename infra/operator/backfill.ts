@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { aliasOf } from '../../pipeline/domain/alias.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import type { BackfillSummary } from '../../pipeline/workers/backfill/backfills.ts'
+import { requireFoldWorker } from '../../pipeline/workers/fold/refold.ts'
 import { optionCommand, trackedWalletsOption } from './command.ts'
 
 /** A bound of a history: a slot, or a time in unix seconds. */
@@ -25,7 +26,7 @@ const boundOption = z
  * `backfill --wallet <W3|all> [--from ..] [--to ..]`: fetches the wallets' history over RPC and
  * waits until it is stored. Bounds are inclusive; by default it goes back to the first block that
  * the RPC server has. The same command continues an interrupted one at its page. Rejects with
- * `unavailable` when a server does not answer. Exits with 1 when RPC listed transactions that it
+ * `unavailable` when a server does not answer or no fold worker runs. Exits with 1 when RPC listed transactions that it
  * did not return.
  */
 export const backfill = optionCommand({
@@ -38,6 +39,7 @@ export const backfill = optionCommand({
     if (from !== undefined && 'time' in from && from.time * 1000 > Date.now())
       throw new ServiceError('invalid_argument', '--from: a time that has not come yet')
     const wallets = await wallet(parts.store)
+    await requireFoldWorker(await parts.log())
     const backfills = await parts.backfills()
     const first = async (bound: Bound, after: number) =>
       'slot' in bound ? bound.slot + after : backfills.slotAtTime(bound.time + after)

@@ -1,6 +1,10 @@
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { pause } from '../../pipeline/runtime/pause.ts'
-import { readRefoldProgress, requestRefolds } from '../../pipeline/workers/fold/refold.ts'
+import {
+  readRefoldProgress,
+  requestRefolds,
+  requireFoldWorker,
+} from '../../pipeline/workers/fold/refold.ts'
 import { optionCommand, trackedWalletsOption } from './command.ts'
 import type { OperatorParts } from './parts.ts'
 import type { Report } from './progress.ts'
@@ -14,8 +18,8 @@ const POLL_MS = 200
 /**
  * `recompute --wallet <W3|all>`: asks the fold workers to fold wallets again from their stored
  * events (rules J3, K4): lots, disposals, positions and metrics. Waits until they are stored.
- * Rejects with `unavailable` when no fold worker accepts the request, and with `closed` when it is
- * stopped.
+ * Rejects with `unavailable` when no fold worker runs or accepts the request, and with `closed` when
+ * it is stopped.
  */
 export const recomputeCommand = optionCommand({
   name: 'recompute',
@@ -32,7 +36,7 @@ export const recomputeCommand = optionCommand({
 
 /**
  * Asks the fold workers to fold these wallets again, and waits until that is stored. Rejects with
- * `unavailable` when no fold worker answers within `answerMs`, and with `closed` when it is
+ * `unavailable` when no fold worker runs, or none answers within `answerMs`, and with `closed` when it is
  * stopped.
  */
 export async function refoldWallets(
@@ -42,7 +46,9 @@ export async function refoldWallets(
   answerMs = ANSWER_MS,
 ): Promise<void> {
   const { store, stop } = parts
-  const targets = await requestRefolds({ store, log: await parts.log() }, wallets)
+  const log = await parts.log()
+  await requireFoldWorker(log)
+  const targets = await requestRefolds({ store, log }, wallets)
   const total = wallets.length
   let last = { begun: 0, done: 0 }
   let movedAt = Date.now()
@@ -64,7 +70,7 @@ export async function refoldWallets(
     if (Date.now() - movedAt > (begun > done ? STALL_MS : answerMs))
       throw new ServiceError(
         'unavailable',
-        `no fold worker answers: ${done} of ${total} wallets are folded; is a process with role workers running?`,
+        `no fold worker answers: ${done} of ${total} wallets are folded; a process with role workers runs, but does not take the request; see its log`,
       )
   }
 }

@@ -33,6 +33,12 @@ export async function hasCommitted(
   )
 }
 
+/** Whether a consumer group has members. A group that does not exist has none. */
+export async function hasMembers(admin: Admin, topic: string, group: string): Promise<boolean> {
+  const { groups } = await admin.describeGroups([groupIdOf(topic, group)])
+  return groups.some(({ members }) => members.length > 0)
+}
+
 /** Returns the Kafka name of a consumer group. Groups of two topics never share a name. */
 export function groupIdOf(topic: string, group: string): string {
   return `${topic}.${group}`

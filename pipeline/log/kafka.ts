@@ -25,7 +25,7 @@ import {
   withAdmin,
 } from './kafka-client.ts'
 import { KEPT_HEADERS, SupervisedConsumer } from './kafka-consumer.ts'
-import { hasCommitted, readEnds, readExtent } from './kafka-offsets.ts'
+import { hasCommitted, hasMembers, readEnds, readExtent } from './kafka-offsets.ts'
 import { openProducer, type PatientProducer } from './kafka-producer.ts'
 import { findResumePoint, readCheckpoint } from './kafka-tail.ts'
 import type { BatchHandler, ConsumeOptions, Consumer, EventLog, LogExtent } from './log.ts'
@@ -177,6 +177,15 @@ class KafkaLog implements EventLog {
         logger.warn({ reason: (cause as Error).message }, 'offsets are read again')
       }
       await pause(SETTLED_POLL_MS, stop)
+    }
+  }
+
+  async hasConsumer(group: string): Promise<boolean> {
+    const { kafka, topic, config } = this.#parts
+    try {
+      return await withAdmin(kafka, (admin) => hasMembers(admin, topic.name, group))
+    } catch (cause) {
+      throw unreachable(config, cause)
     }
   }
 

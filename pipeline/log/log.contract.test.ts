@@ -270,6 +270,18 @@ contract(
   },
 )
 
+contract('a group has a consumer from its start to its end', async (t, backend) => {
+  const log = await backend.open()
+  const group = `read-${randomUUID()}`
+  t.false(await log.hasConsumer(group))
+  const consumer = await log.consume({ mode: 'shared', group }, async () => {})
+  t.true(await log.hasConsumer(group))
+  t.false(await log.hasConsumer(`${group}-other`))
+  await consumer.close()
+  t.false(await log.hasConsumer(group))
+  await log.close()
+})
+
 contract(
   'a batch that fails is handed out again, and what follows waits for it',
   async (t, backend) => {

@@ -73,6 +73,11 @@ export interface EventLog {
    */
   settled(group: string, stop: AbortSignal): Promise<void>
   /**
+   * Whether a consumer of group `group` runs, in any process. One that was killed counts until the
+   * server misses it. Rejects with `unreachable` if the server does not answer.
+   */
+  hasConsumer(group: string): Promise<boolean>
+  /**
    * Resolves when the log answers. Rejects with a retriable ServiceError `unreachable` if it does
    * not.
    */

@@ -159,6 +159,10 @@ class MemoryLog implements EventLog {
     }
   }
 
+  async hasConsumer(group: string): Promise<boolean> {
+    return (this.#groups.get(group)?.size ?? 0) > 0
+  }
+
   async consume(options: ConsumeOptions, handler: BatchHandler) {
     this.#refuseWhenClosed()
     const group = this.#groupOf(options)
@@ -355,6 +359,11 @@ class Group {
   constructor(deps: GroupDeps) {
     this.#deps = deps
     this.positions = deps.positions
+  }
+
+  /** Number of members. */
+  get size(): number {
+    return this.#members.size
   }
 
   /**

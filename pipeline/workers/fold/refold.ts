@@ -49,6 +49,16 @@ export async function readRefoldProgress(
   return { begun, done }
 }
 
+/** Rejects with a retriable `unavailable` when no fold worker runs, in any process. */
+export async function requireFoldWorker(log: Pick<EventLog, 'hasConsumer'>): Promise<void> {
+  if (await log.hasConsumer('fold')) return
+  throw new ServiceError(
+    'unavailable',
+    'no process with role workers runs: start one, and run the command again',
+    { retriable: true },
+  )
+}
+
 /** A running fold worker stores everything on the log within this time. */
 const TIMEOUT_MS = 10 * 60_000
 const POLL_MS = 100
