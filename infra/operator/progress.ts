@@ -16,17 +16,23 @@ const LINE_MS = 1000
 const BAR_WIDTH = 30
 
 /**
- * Returns a report that shows progress on `stream`: a bar on a terminal, JSON lines otherwise (rule
- * J3). Lines come at most once a second, a bar ten times; the last progress is always shown.
+ * Returns a report that shows progress on `stream`: on a terminal a bar with the rate and the time
+ * left, JSON lines otherwise (rule J3). Lines come at most once a second, a bar ten times; the last
+ * progress is always shown.
  */
 export function reportTo(stream: NodeJS.WriteStream, now: () => number = Date.now): Report {
   let shownAt = Number.NEGATIVE_INFINITY
+  let first: { readonly what: string; readonly done: number; readonly at: number } | null = null
   return (progress) => {
     const isLast = progress.done === progress.total
-    if (!isLast && now() - shownAt < (stream.isTTY ? LINE_MS / 10 : LINE_MS)) return
-    shownAt = now()
-    if (stream.isTTY) stream.write(`\r${barOf(progress)}${isLast ? '\n' : ''}`)
-    else stream.write(`${JSON.stringify({ progress })}\n`)
+    const at = now()
+    if (first?.what !== progress.what) first = { what: progress.what, done: progress.done, at }
+    if (!isLast && at - shownAt < (stream.isTTY ? LINE_MS / 10 : LINE_MS)) return
+    shownAt = at
+    const perSecond = ((progress.done - first.done) * 1000) / (at - first.at)
+    if (stream.isTTY) stream.write(`\r${barOf(progress)}${paceOf(progress, perSecond)}\x1b[K`)
+    if (stream.isTTY && isLast) stream.write('\n')
+    if (!stream.isTTY) stream.write(`${JSON.stringify({ progress })}\n`)
   }
 }
 
@@ -35,4 +41,15 @@ function barOf({ what, done, total, detail }: Progress): string {
   if (total === null) return `${done} ${what}${beside}`
   const filled = total === 0 ? BAR_WIDTH : Math.floor((BAR_WIDTH * done) / total)
   return `[${'#'.repeat(filled)}${'.'.repeat(BAR_WIDTH - filled)}] ${done}/${total} ${what}${beside}`
+}
+
+/** Rate and time left; '' before anything was done. */
+function paceOf({ done, total }: Progress, perSecond: number): string {
+  if (!(perSecond > 0) || !Number.isFinite(perSecond)) return ''
+  const rate = `, ${perSecond >= 10 ? Math.round(perSecond) : perSecond.toFixed(1)}/s`
+  if (total === null || done >= total) return rate
+  const seconds = Math.ceil((total - done) / perSecond)
+  if (seconds < 100) return `${rate}, ${seconds} s left`
+  const minutes = Math.ceil(seconds / 60)
+  return `${rate}, ${minutes < 100 ? `${minutes} min` : `${Math.ceil(minutes / 60)} h`} left`
 }
