@@ -32,7 +32,17 @@ export interface Assignment {
   readonly account: Address
   /** What the deposit buys. It may differ from the purpose of the address that was paid. */
   readonly purpose: Purpose
+  /** Name of the plan for Pro, whatever its price; left out: the dearest that is paid for. */
+  readonly plan?: string | undefined
 }
+
+/** What a deposit buys. */
+export type Purchase =
+  | { readonly purpose: 'credits'; readonly credits: number }
+  | { readonly purpose: 'pro'; readonly plan: Plan }
+
+/** What an assignment would do. `amount` is in raw units of USDT. */
+export type Preview = Purchase & { readonly amount: bigint }
 
 /** The result: credits that were added, or the plan and until when Pro runs. */
 export type Assigned =
@@ -41,19 +51,17 @@ export type Assigned =
 
 /**
  * Redeems a deposit for an account by hand, once: later commands and checks do not redeem it again.
- * For Pro it buys the most expensive plan that it pays for.
+ * For Pro it buys the given plan, else the most expensive one that it pays for.
  *
  * The decision is stored first, so that the same command finishes the work after a crash. Then a
  * last read makes sure that no check has redeemed the deposit in the meantime. Rejects with
  * `deposit_not_found`, `already_redeemed`, `account_not_found`, and with `invalid_argument` if the
  * deposit is not finalized, pays for no plan, or is one of several in the transaction of which none
- * belongs to the account.
+ * belongs to the account, and if there is no plan of that name.
  */
 export async function assignDeposit(deps: AssignDeps, wanted: Assignment): Promise<Assigned> {
-  const { store, accounts, locks } = deps
-  if (!(await accounts.exists(wanted.account)))
-    throw new ServiceError('account_not_found', 'this wallet has no account')
-  const meant = await choose(store, wanted)
+  const { store, locks } = deps
+  const { deposit: meant } = await find(deps, wanted)
   // Locks the wallet that paid, whose checks redeem it, and the account, whose Pro is extended.
   // Sorted, so that two commands cannot deadlock.
   const [first = '', second = ''] = [meant.wallet, wanted.account].sort()
@@ -67,6 +75,30 @@ export async function assignDeposit(deps: AssignDeps, wanted: Assignment): Promi
   return locks.withLock(first, (outer) =>
     first === second ? work(outer) : locks.withLock(second, (inner) => work(both(outer, inner))),
   )
+}
+
+/** What `assignDeposit` would do. Rejects as it does. */
+export async function previewAssignment(
+  deps: Pick<AssignDeps, 'store' | 'accounts' | 'prices'>,
+  wanted: Assignment,
+): Promise<Preview> {
+  const { deposit, purchase } = await find(deps, wanted)
+  return { ...purchase, amount: deposit.amount }
+}
+
+async function find(
+  { store, accounts, prices }: Pick<AssignDeps, 'store' | 'accounts' | 'prices'>,
+  wanted: Assignment,
+) {
+  if (!(await accounts.exists(wanted.account)))
+    throw new ServiceError('account_not_found', 'this wallet has no account')
+  const deposit = await choose(store, wanted)
+  return { deposit, purchase: purchaseOf(deposit, wanted, prices) }
+}
+
+function purchaseOf({ amount }: Deposit, { purpose, plan }: Assignment, prices: Prices): Purchase {
+  if (purpose === 'credits') return { purpose, credits: creditsFor(amount, prices) }
+  return { purpose, plan: plan === undefined ? dearest(prices, amount) : named(prices, plan) }
 }
 
 /**
@@ -115,23 +147,24 @@ async function redeem(
   const { store, ledger, prices } = deps
   const now = (deps.now ?? Date.now)()
   const { account, purpose } = wanted
-  const plan = purpose === 'pro' ? dearest(prices, deposit.amount) : null
+  const purchase = purchaseOf(deposit, wanted, prices)
   const { signature } = deposit
   lock.requireHeld()
   await insertAssignment(store, deposit, {
     account,
     redeemed_as: purpose,
-    plan: plan?.plan ?? '',
+    plan: purchase.purpose === 'pro' ? purchase.plan.plan : '',
     created_at: dateTime(now),
   })
   const candidates = await readCandidates(store, signature)
   const isSame = (one: Candidate) => redemptionKey(one) === redemptionKey(deposit)
   if (candidates.find(isSame)?.isRedeemed) throw alreadyRedeemed()
-  if (plan === null) {
+  if (purchase.purpose === 'credits') {
     lock.requireHeld()
     const balance = await ledger.addAll(account, [entryOf(deposit, prices)])
-    return { purpose: 'credits', credits: creditsFor(deposit.amount, prices), balance }
+    return { ...purchase, balance }
   }
+  const { plan } = purchase
   const bought = { key: redemptionKey(deposit), plan, amount: deposit.amount }
   await redeemPlans(store, account, [bought], now, lock)
   const { expiresAt } = await readPro(store, account, now)
@@ -149,6 +182,13 @@ function both(one: HeldLock, other: HeldLock): HeldLock {
 
 function alreadyRedeemed(): ServiceError {
   return new ServiceError('already_redeemed', '--signature: this deposit is already redeemed')
+}
+
+function named({ plans }: Prices, name: string): Plan {
+  const plan = plans.find((one) => one.plan === name)
+  if (plan !== undefined) return plan
+  const names = plans.map((one) => one.plan).join(', ')
+  throw new ServiceError('invalid_argument', `--plan: there is no such plan, only ${names}`)
 }
 
 function dearest({ plans }: Prices, amount: bigint): Plan {

@@ -1,6 +1,5 @@
-import { z } from 'zod'
 import { readActions } from './audit-log.ts'
-import { optionCommand } from './command.ts'
+import { limitOption, optionCommand } from './command.ts'
 
 /** `actions`: lists what operators did, newest first. The command itself is not recorded. */
 export const actionsCommand = optionCommand({
@@ -8,11 +7,7 @@ export const actionsCommand = optionCommand({
   summary: 'Lists what operators did.',
   usage: '[--limit <n>]',
   options: {
-    limit: z
-      .string()
-      .regex(/^([1-9][0-9]{0,3}|10000)$/, 'expected an integer from 1 to 10000')
-      .default('50')
-      .transform(Number),
+    limit: limitOption(50),
   },
   async run({ limit }, { store }) {
     return { document: { items: await readActions(store, limit) } }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { aliasOf } from '../../pipeline/domain/alias.ts'
 import { type ChainBreak, readBreaks } from '../../pipeline/store/tables/chain-breaks.ts'
-import { optionCommand } from './command.ts'
+import { limitOption, optionCommand } from './command.ts'
 
 const STATES = ['open', 'unexplained', 'accepted', 'closed'] as const
 
@@ -15,11 +15,7 @@ export const audit = optionCommand({
   usage: `[--state ${STATES.join('|')}] [--limit <n>]`,
   options: {
     state: z.enum(STATES).optional(),
-    limit: z
-      .string()
-      .regex(/^([1-9][0-9]{0,3}|10000)$/, 'expected an integer from 1 to 10000')
-      .default('1000')
-      .transform(Number),
+    limit: limitOption(1000),
   },
   async run({ state, limit }, { store }) {
     const states = state === undefined ? (['open', 'unexplained', 'accepted'] as const) : [state]

@@ -22,6 +22,13 @@ export interface Command {
   readonly summary: string
   /** The options that follow the words, for the usage text. */
   readonly usage: string
+  /** Names of the options without a value. */
+  readonly flags?: readonly string[]
+  /**
+   * Whether it does what cannot be undone. It has a flag `dry-run` then: on a terminal its document
+   * is shown first, and a question asked.
+   */
+  readonly asksFirst?: boolean
   /**
    * Rewrites arguments so that they mean the same in another process, and when the command is
    * repeated: absolute paths, an idempotency key. Left out, they are used as they are.
@@ -46,33 +53,41 @@ export interface Command {
   run(args: readonly string[], parts: OperatorParts, report: Report): Promise<CommandResult>
 }
 
-/** Makes a command with options `--name value`, which the Zod types in `options` read. */
-export function optionCommand<Shape extends z.core.$ZodLooseShape>(definition: {
+/**
+ * Makes a command with options `--name value`, which the Zod types in `options` read, and flags
+ * `--name`.
+ */
+export function optionCommand<
+  Shape extends z.core.$ZodLooseShape,
+  const Flag extends string = never,
+>(definition: {
   readonly name: string
   readonly summary: string
   /** Left out for a command without options. */
   readonly usage?: string
   readonly options?: Shape
+  readonly flags?: readonly Flag[]
+  readonly asksFirst?: boolean
   /** Whether the audit log records the command, with all its arguments. */
   readonly isRecorded?: boolean
   run(
-    options: z.output<z.ZodObject<Shape>>,
+    options: z.output<z.ZodObject<Shape>> & Readonly<Record<Flag, boolean>>,
     parts: OperatorParts,
     report: Report,
   ): Promise<CommandResult>
 }): Command {
-  const { name, summary, usage = '', options = {} as Shape, run } = definition
-  const flags = Object.fromEntries(
-    Object.keys(options).map((option) => [option, { type: 'string' as const }]),
-  )
+  const { name, summary, usage = '', options = {} as Shape, flags = [], run } = definition
   return {
     name,
     summary,
     usage,
+    flags,
+    ...(definition.asksFirst && { asksFirst: true }),
     ...(definition.isRecorded && { recorded: (args) => args }),
     readsReason: 'reason' in options,
     async run(args, parts, report) {
-      const parsed = z.object(options).safeParse(parseFlags(args, flags))
+      const given = parseOptions(args, Object.keys(options), flags)
+      const parsed = z.object(options).safeParse(given)
       if (!parsed.success) {
         const faults = parsed.error.issues.map(
           (issue) =>
@@ -80,7 +95,8 @@ export function optionCommand<Shape extends z.core.$ZodLooseShape>(definition: {
         )
         throw new ServiceError('invalid_argument', faults.join('; '))
       }
-      return run(parsed.data, parts, report)
+      const set = Object.fromEntries(flags.map((flag) => [flag, given[flag] === true]))
+      return run({ ...parsed.data, ...(set as Record<Flag, boolean>) }, parts, report)
     },
   }
 }
@@ -112,6 +128,14 @@ export const trackedWalletsOption = z.string().transform((text, context) => {
   }
 })
 
+/** `--limit`: most items of a list. */
+export const limitOption = (usual: number) =>
+  z
+    .string()
+    .regex(/^([1-9][0-9]{0,3}|10000)$/, 'expected an integer from 1 to 10000')
+    .default(String(usual))
+    .transform(Number)
+
 /** `--credits`: an integer within bounds, both included. */
 export function creditsOption(min: number, max: number) {
   return z.string().transform((text, context) => {
@@ -132,14 +156,27 @@ export const reasonOption = z
   .min(1, 'expected a text')
   .max(200, 'expected at most 200 characters')
 
-function parseFlags(words: readonly string[], options: ParseArgsConfig['options'] & object) {
-  // Every flag has a value, so `--credits -20` becomes `--credits=-20`, which parseArgs accepts.
+/** Whether the next word is the value of this one. */
+export function takesValue(word: string | undefined, flags: readonly string[] = []): boolean {
+  return word !== undefined && /^--[a-z]+$/.test(word) && !flags.includes(word.slice(2))
+}
+
+function parseOptions(
+  words: readonly string[],
+  names: readonly string[],
+  flags: readonly string[],
+): Readonly<Record<string, unknown>> {
+  // `--credits -20` becomes `--credits=-20`, which parseArgs accepts.
   const args = words.flatMap((word, at) => {
-    if (words[at - 1]?.match(/^--[a-z]+$/)) return []
-    return /^--[a-z]+$/.test(word) && at + 1 < words.length ? [`${word}=${words[at + 1]}`] : [word]
+    if (takesValue(words[at - 1], flags)) return []
+    return takesValue(word, flags) && at + 1 < words.length ? [`${word}=${words[at + 1]}`] : [word]
   })
-  const names = args.map((word) => word.split('=')[0] ?? '')
-  const twice = names.find((name, at) => names.indexOf(name) !== at)
+  const options: NonNullable<ParseArgsConfig['options']> = {
+    ...Object.fromEntries(names.map((name) => [name, { type: 'string' }])),
+    ...Object.fromEntries(flags.map((flag) => [flag, { type: 'boolean' }])),
+  }
+  const given = args.map((word) => word.split('=')[0] ?? '')
+  const twice = given.find((name, at) => given.indexOf(name) !== at)
   if (twice !== undefined)
     throw new ServiceError('invalid_argument', `${twice}: given more than once`)
   try {

@@ -3,14 +3,16 @@ import { ServiceError, type ServiceErrorCode } from '../../pipeline/domain/servi
 import { accountConfirm } from './account-confirm.ts'
 import { accountCreate } from './account-create.ts'
 import { accountCredit } from './account-credit.ts'
+import { accountList, accountShow } from './account-show.ts'
 import { actionsCommand } from './actions.ts'
 import { audit } from './audit.ts'
 import { withAudit } from './audit-log.ts'
 import { backfill } from './backfill.ts'
-import type { Command, CommandResult } from './command.ts'
+import { type Command, type CommandResult, takesValue } from './command.ts'
 import { deposits, depositsAssign } from './deposits.ts'
 import { labelsDiff } from './labels-diff.ts'
 import { ledgerCheck } from './ledger-check.ts'
+import { meterRebuild } from './meter-rebuild.ts'
 import { migrateCommand } from './migrate.ts'
 import type { OperatorParts } from './parts.ts'
 import { programs } from './programs.ts'
@@ -27,6 +29,8 @@ const COMMANDS: readonly Command[] = [
   accountCreate,
   accountCredit,
   accountConfirm,
+  accountShow,
+  accountList,
   walletsCommand,
   backfill,
   recomputeCommand,
@@ -37,6 +41,7 @@ const COMMANDS: readonly Command[] = [
   depositsAssign, // before the command whose name its own begins with
   deposits,
   ledgerCheck,
+  meterRebuild,
   reconcile,
   audit,
   actionsCommand,
@@ -96,7 +101,7 @@ export async function runCommand(
   if (named === null) throw noCommand(args)
   const { command, rest } = named
   if (command.recorded === undefined) return command.run(rest, parts, report)
-  const { reason, others } = takeReason(rest)
+  const { reason, others } = takeReason(rest, command.flags)
   const { store, caller } = parts
   const action = { caller, command: command.name, arguments: command.recorded(others), reason }
   return withAudit(store, action, () =>
@@ -105,11 +110,10 @@ export async function runCommand(
 }
 
 /** Splits `--reason <text>` from the other arguments. */
-function takeReason(args: readonly string[]) {
-  const isFlag = (word = '') => /^--[a-z]+$/.test(word)
+function takeReason(args: readonly string[], flags: readonly string[] = []) {
   const at = args.findIndex(
-    // After another flag the word is the value of that flag.
-    (word, index) => /^--reason(=|$)/.test(word) && !isFlag(args[index - 1]),
+    // After another option the word may be the value of that option.
+    (word, index) => /^--reason(=|$)/.test(word) && !takesValue(args[index - 1], flags),
   )
   const word = args[at]
   if (word === undefined) return { reason: '', others: args }
@@ -124,6 +128,15 @@ function digestOf(args: readonly string[]): readonly string[] {
     const digest = createHash('sha256').update(text).digest('hex')
     return `${text.length} characters, sha256 ${digest}`
   })
+}
+
+/**
+ * The arguments of the dry run that comes before a command that cannot be undone; null for other
+ * commands.
+ */
+export function dryRunOf(args: readonly string[]): readonly string[] | null {
+  const isDry = args.includes('--dry-run')
+  return find(args)?.command.asksFirst && !isDry ? [...args, '--dry-run'] : null
 }
 
 /** The arguments for a process in another folder, and for a repetition of the command. */

@@ -100,6 +100,24 @@ test.serial('deposits that bought nothing are listed with the reason', async (t)
 test.serial('a deposit is assigned to an account once', async (t) => {
   const { run, refused } = operator
   const before = await parts.ledger.add({ ...entry('before', 1), cause: 'grant' })
+  // What it would buy is shown before, and a plan can be named whatever its price.
+  const dry = { signature: signature(3), wallet: CUSTOMER, purpose: 'pro', dry_run: true }
+  t.deepEqual((await run(...assign(3, 'pro'), '--plan', 'monthly', '--dry-run')).document, {
+    ...dry,
+    amount_usdt: 4.999999,
+    plan: 'monthly',
+    days: 30,
+    price_usdt: 49,
+  })
+  t.like((await run(...assign(3, 'credits'), '--dry-run')).document, { credits: 4999 })
+  t.is(
+    await refused(...assign(3, 'pro'), '--plan', 'yearly'),
+    'invalid_argument: --plan: there is no such plan, only trial, monthly',
+  )
+  t.is(
+    await refused(...assign(3, 'credits'), '--plan', 'trial'),
+    'invalid_argument: --plan: only with --purpose pro',
+  )
   // A payment for Pro that matches no plan buys the dearest plan that it pays for.
   const pro = (await run(...assign(0, 'pro'))).document as { plan: string; expires_at: number }
   t.is(pro.plan, 'monthly')
@@ -220,6 +238,19 @@ test.serial('a payment check and an assignment at the same moment redeem once', 
     ),
     [{ wallet: PAYER }],
   )
+})
+
+test.serial('a named plan is bought whatever its price', async (t) => {
+  await store.insert('deposits', [row(7, PAYER, 'pro', 48_000_000)])
+  const plan = ['--plan', 'monthly']
+  const before = await store.query('SELECT count() AS rows FROM deposit_assignments')
+  t.like((await operator.run(...assign(7, 'pro', PAYER), ...plan, '--dry-run')).document, {
+    amount_usdt: 48,
+    plan: 'monthly',
+  })
+  t.deepEqual(await store.query('SELECT count() AS rows FROM deposit_assignments'), before)
+  t.like((await operator.run(...assign(7, 'pro', PAYER), ...plan)).document, { plan: 'monthly' })
+  t.regex(await operator.refused(...assign(7, 'pro', PAYER), ...plan), /^already_redeemed: /)
 })
 
 test.serial('an assignment that loses its lock writes nothing more', async (t) => {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { assignDeposit } from '../../api/billing/assign.ts'
+import { assignDeposit, previewAssignment } from '../../api/billing/assign.ts'
 import { readUnmatched } from '../../api/billing/deposit-rows.ts'
 import { PURPOSES } from '../../pipeline/domain/payment.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
@@ -54,19 +54,37 @@ function rawUsdt(text: string): bigint {
   return BigInt(whole + part.padEnd(6, '0'))
 }
 
-/** `deposits assign`: redeems a deposit for an account, once. */
+/**
+ * `deposits assign`: redeems a deposit for an account, once. `--plan` names the plan that it buys,
+ * also one with another price. `--dry-run` prints what it would buy, and changes nothing.
+ */
 export const depositsAssign = optionCommand({
   name: 'deposits assign',
   summary: 'Redeems a deposit for an account.',
-  usage: `--signature <s> --wallet <address> --purpose <${PURPOSES.join('|')}>`,
+  usage: `--signature <s> --wallet <address> --purpose <${PURPOSES.join('|')}> [--plan <name>] [--dry-run]`,
   options: {
     signature: z.string().regex(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/, 'expected a base58 signature'),
     wallet: walletOption,
     purpose: z.enum(PURPOSES, { error: `expected one of ${PURPOSES.join(', ')}` }),
+    plan: z.string().optional(),
   },
+  flags: ['dry-run'],
+  asksFirst: true,
   isRecorded: true,
-  async run({ signature, wallet, purpose }, parts) {
-    const assigned = await assignDeposit(parts, { signature, account: wallet, purpose })
+  async run({ signature, wallet, purpose, plan, 'dry-run': isDry }, parts) {
+    if (plan !== undefined && purpose !== 'pro')
+      throw new ServiceError('invalid_argument', '--plan: only with --purpose pro')
+    const wanted = { signature, account: wallet, purpose, plan }
+    if (isDry) {
+      const { amount, ...bought } = await previewAssignment(parts, wanted)
+      const buys =
+        bought.purpose === 'credits'
+          ? { credits: bought.credits }
+          : { plan: bought.plan.plan, days: bought.plan.days, price_usdt: bought.plan.usdt }
+      const amount_usdt = Number(amount) / 1e6
+      return { document: { signature, wallet, purpose, amount_usdt, ...buys, dry_run: true } }
+    }
+    const assigned = await assignDeposit(parts, wanted)
     const document =
       assigned.purpose === 'credits'
         ? { credits: assigned.credits, balance_credits: assigned.balance }

@@ -97,7 +97,10 @@ test('a list that cannot be read, or is of another form, is refused with its fau
 
 test('the path of the list is absolute for a process in another folder', (t) => {
   const sent = ['labels', 'diff', '--from', resolve('list.json')]
-  t.deepEqual(portableArgs(['labels', 'diff', '--json', '--from', 'list.json']), sent)
+  t.deepEqual(portableArgs(['labels', 'diff', '--from', 'list.json', '--json']), [
+    ...sent,
+    '--json',
+  ])
   t.deepEqual(portableArgs(['labels', 'diff', '--from=list.json']), [
     'labels',
     'diff',

@@ -12,6 +12,7 @@ const diff = optionCommand({
   summary: "Compares the names of programs in force with a list in Jupiter's form.",
   usage: '--from FILE [--json]',
   options: { from: z.string() },
+  flags: ['json'],
   async run({ from: file }, { names }) {
     const list = parseList(await readTextFile('--from', file), file)
     return { document: compareLabels(names.labels.labels, list) }
@@ -21,24 +22,18 @@ const diff = optionCommand({
 /**
  * `labels diff --from FILE`: compares the labels in force (rule B11a) with a downloaded list in
  * Jupiter's form, `{"<program id>": "<label>"}`, and prints which programs are new, gone and
- * renamed. It changes nothing. Rejects with `bad_labels_file`, listing the faults of the file.
+ * renamed. It changes nothing; the document is JSON with `--json` and without. Rejects with `bad_labels_file`, listing the faults of the file.
  */
 export const labelsDiff: Command = {
   ...diff,
-  // The document is JSON in any case, as that of every command.
-  run: (args, ...rest) => diff.run(withoutJson(args), ...rest),
   // The process that owns the data reads the file, and may run in another folder.
   portable: (args) =>
-    withoutJson(args).map((word, at, words) =>
-      words[at - 1] === '--from' ? resolve(word) : word.replace(/^--from=(.*)$/s, resolved),
+    args.map((word, at) =>
+      args[at - 1] === '--from' ? resolve(word) : word.replace(/^--from=(.*)$/s, resolved),
     ),
 }
 
 const resolved = (_word: string, file: string) => `--from=${resolve(file)}`
-
-function withoutJson(args: readonly string[]): readonly string[] {
-  return args.filter((word, at) => word !== '--json' || args[at - 1] === '--from')
-}
 
 /** Labels of a list by program. */
 type LabelList = ReadonlyMap<Address, string>

@@ -1,6 +1,17 @@
+import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { readSecretFiles } from '../../pipeline/runtime/secret-files.ts'
-import { loadDataConfig, ownsData } from '../service/config.ts'
-import { failureOf, helpOf, nameOf, noCommand, portableArgs, usageOf } from './commands.ts'
+import { type DataConfig, loadDataConfig, ownsData } from '../service/config.ts'
+import { askFirst } from './ask-first.ts'
+import type { CommandResult } from './command.ts'
+import {
+  dryRunOf,
+  failureOf,
+  helpOf,
+  nameOf,
+  noCommand,
+  portableArgs,
+  usageOf,
+} from './commands.ts'
 import { reportTo } from './progress.ts'
 import { askOperator, errorReplyOf, type Reply } from './socket.ts'
 
@@ -25,13 +36,23 @@ async function run(): Promise<Reply> {
       throw noCommand(args)
     }
     const config = loadDataConfig(readSecretFiles(process.env))
-    const reply = ownsData(config) ? await askOperator(config.dataDir, args, report) : null
-    if (reply !== null) return reply
-    const { runHere } = await import('./run-here.ts') // which loads most of the service
-    return { kind: 'done', outcome: await runHere(config, args, report, fail) }
+    const preview = dryRunOf(args)
+    const isSure =
+      preview === null || (await askFirst(process, async () => outcomeOf(config, preview)))
+    if (!isSure)
+      throw new ServiceError('confirmation_required', 'not confirmed: nothing was changed')
+    return { kind: 'done', outcome: await outcomeOf(config, args) }
   } catch (error) {
     return errorReplyOf(error)
   }
+}
+
+async function outcomeOf(config: DataConfig, words: readonly string[]): Promise<CommandResult> {
+  const reply = ownsData(config) ? await askOperator(config.dataDir, words, report) : null
+  if (reply?.kind === 'error') throw new ServiceError(reply.code, reply.message)
+  if (reply !== null) return reply.outcome
+  const { runHere } = await import('./run-here.ts') // which loads most of the service
+  return runHere(config, words, report, fail)
 }
 
 /** Prints the one JSON document of the command on stdout. */

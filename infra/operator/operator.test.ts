@@ -104,6 +104,42 @@ test.serial('an account is made once, credited, and its books agree (rule J3)', 
   })
 })
 
+test.serial('an account is shown and listed without its key (rule J3)', async (t) => {
+  const { document: shown } = await run('account', 'show', '--wallet', CUSTOMER)
+  const { created_at, api_key_created_at, api_key_last4, ...rest } = shown as Record<
+    string,
+    unknown
+  >
+  t.true(Math.abs(Number(created_at) - Date.now() / 1000) < 600)
+  t.is(api_key_created_at, created_at)
+  t.regex(String(api_key_last4), /^.{4}$/)
+  t.deepEqual(rest, {
+    wallet: CUSTOMER,
+    api_key_rotated_at: null,
+    balance_credits: 0,
+    plan: null,
+    plan_expires_at: null,
+    top_ups: [],
+  })
+  const other = 'So11111111111111111111111111111111111111112'
+  await parts.accounts.ensure(address(other))
+  const list = async (...options: string[]) => {
+    const { document } = await run('account', 'list', ...options)
+    const { items } = document as { items: Record<string, unknown>[] }
+    return items.map(({ wallet, api_key_last4 }) => [wallet, api_key_last4])
+  }
+  t.deepEqual(await list(), [
+    [other, null],
+    [CUSTOMER, api_key_last4],
+  ])
+  t.deepEqual(await list('--limit', '1'), [[other, null]])
+  t.deepEqual(await list('--after', other), [[CUSTOMER, api_key_last4]])
+  t.is(
+    await refused('account', 'show', '--wallet', TRACKED[0] ?? ''),
+    'account_not_found: this wallet has no account',
+  )
+})
+
 test('an error names every argument at fault', async (t) => {
   t.is(
     await refused('account', 'create', '--wallet', 'me', '--credits', '1.5'),
@@ -125,7 +161,7 @@ test('an error names every argument at fault', async (t) => {
   )
   t.is(
     await refused('account', 'debit'),
-    'invalid_argument: no such command: account debit (there is account create, account credit, account confirm)',
+    'invalid_argument: no such command: account debit (there is account create, account credit, account confirm, account show, account list)',
   )
   t.is(await refused(), 'invalid_argument: no command was given (--help lists them)')
   t.is(
@@ -244,6 +280,11 @@ test.serial('recompute waits until the wallets are folded again (rules J3, K4)',
     await refused('recompute', '--wallet', 'W9'),
     'wallet_not_found: --wallet: W9 is not tracked',
   )
+  t.is(
+    await refused('recompute', '--wallet', 'all'),
+    'unavailable: no process with role workers runs: start one, and run the command again',
+  )
+  const deaf = await operator.log.consume({ mode: 'shared', group: 'fold' }, async () => {})
   const unheard = await t.throwsAsync(
     refoldWallets(parts, [1], () => {}, 1),
     {
@@ -252,6 +293,7 @@ test.serial('recompute waits until the wallets are folded again (rules J3, K4)',
   )
   t.is(unheard?.code, 'unavailable')
   t.regex(unheard?.message ?? '', /^no fold worker answers: 0 of 1 wallets are folded/)
+  await deaf.close()
 
   const fold = await startFold({
     store,
@@ -271,7 +313,7 @@ test.serial('recompute waits until the wallets are folded again (rules J3, K4)',
     await store.query(
       'SELECT wallet, intDiv(version, 4294967296) AS revision FROM wallet_metrics FINAL ORDER BY wallet',
     ),
-    // The first request for W1 came before there was a worker: both ask for its first revision.
+    // The first request for W1 was not carried out: both ask for its first revision.
     [
       { wallet: 1, revision: '1' },
       { wallet: 2, revision: '2' },
@@ -284,6 +326,7 @@ test.serial('recompute waits until the wallets are folded again (rules J3, K4)',
 test.serial('a process that stops ends its running commands (rule J5)', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'operator-'))
   const unread = createMemoryLog({ logger, registry: createRegistry() })
+  await unread.consume({ mode: 'shared', group: 'fold' }, async () => {})
   const server = await serveOperator(
     folder,
     (args, report, stop) => runCommand(args, { ...parts, log: async () => unread, stop }, report),

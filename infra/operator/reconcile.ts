@@ -2,15 +2,22 @@ import { aliasOf } from '../../pipeline/domain/alias.ts'
 import { readTrackedWallets } from '../../pipeline/store/tables/tracked-wallets.ts'
 import { mapConcurrently } from '../../pipeline/workers/backfill/map-concurrently.ts'
 import { type Reconciliation, reconcileWallet } from '../../pipeline/workers/links/reconcile.ts'
-import { type Command, optionCommand, trackedWalletsOption } from './command.ts'
+import { optionCommand, trackedWalletsOption } from './command.ts'
 
 const WALLETS_AT_ONCE = 4
 
-const command = optionCommand({
+/**
+ * `reconcile --wallet <W3|all> [--json]`: compares, as of a finalized slot, the last link of each
+ * account with the balance on chain, and balance changes of base mints with events (rule K8). Every
+ * difference has a cause. What is missing after a last link becomes a break, which is repaired.
+ * Exits with 1 if a difference is unexplained. The document is always JSON.
+ */
+export const reconcile = optionCommand({
   name: 'reconcile',
   summary: 'Compares what tracked wallets hold on chain with what is stored.',
   usage: '--wallet <W3|all> [--json]',
   options: { wallet: trackedWalletsOption },
+  flags: ['json'],
   isRecorded: true,
   async run({ wallet }, { store, backfills, stop }, report) {
     const wallets = await wallet(store)
@@ -29,22 +36,6 @@ const command = optionCommand({
     return { document: documentOf(items), failed: countOf(items, 'unexplained') > 0 }
   },
 })
-
-/**
- * `reconcile --wallet <W3|all> [--json]`: compares, as of a finalized slot, the last link of each
- * account with the balance on chain, and balance changes of base mints with events (rule K8). Every
- * difference has a cause. What is missing after a last link becomes a break, which is repaired.
- * Exits with 1 if a difference is unexplained. The document is always JSON.
- */
-export const reconcile: Command = {
-  ...command,
-  run: (args, parts, report) =>
-    command.run(
-      args.filter((arg) => arg !== '--json'),
-      parts,
-      report,
-    ),
-}
 
 const CAUSES = ['missing', 'nft', 'order', 'undecoded', 'unexplained'] as const
 
