@@ -21,7 +21,7 @@ export interface KeyState {
 }
 
 /** An account, as an operator sees it. `createdAt` is in unix milliseconds. */
-export interface AccountState {
+export interface CustomerAccount {
   readonly wallet: string
   readonly createdAt: number
   /** Null while it has no key. */
@@ -84,7 +84,7 @@ export class Accounts {
   }
 
   /** Returns the accounts after a wallet, in the order of wallets, at most `limit`. */
-  async list(after: string, limit: number): Promise<AccountState[]> {
+  async list(after: string, limit: number): Promise<CustomerAccount[]> {
     const rows = await this.#store.query<AccountRow & { wallet: string }>(
       `SELECT wallet, ${ACCOUNT_COLUMNS} FROM accounts FINAL
        WHERE wallet > {after:String} ORDER BY wallet LIMIT {limit:UInt32}`,
@@ -98,7 +98,7 @@ export class Accounts {
   }
 
   /** Returns the account of a wallet; null if it has none. */
-  async find(wallet: Address): Promise<AccountState | null> {
+  async find(wallet: Address): Promise<CustomerAccount | null> {
     const row = await this.#read(wallet)
     return row && { wallet, createdAt: Number(row.created), key: stateOf(row) }
   }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { AccountState } from '../../api/accounts/accounts.ts'
+import type { CustomerAccount } from '../../api/accounts/accounts.ts'
 import { readPro } from '../../api/billing/subscriptions.ts'
 import { readTopUps } from '../../api/credits/ledger-entries.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
@@ -55,7 +55,7 @@ export const accountList = optionCommand({
   },
 })
 
-function itemOf({ wallet, createdAt, key }: AccountState) {
+function itemOf({ wallet, createdAt, key }: CustomerAccount) {
   return {
     wallet,
     created_at: secondsOf(createdAt),

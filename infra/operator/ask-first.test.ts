@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream'
 import test from 'ava'
 import { askFirst } from './ask-first.ts'
 
-/** Asks on a terminal on which someone types this and ends the input; what was shown, and whether to go on. */
+/** Asks while someone types this: what was shown, and whether to go on. */
 async function asked(typed: string, isTTY = true) {
   const stdin = Object.assign(new PassThrough(), { isTTY })
   const stderr = Object.assign(new PassThrough(), { isTTY })

@@ -26,8 +26,8 @@ const boundOption = z
  * `backfill --wallet <W3|all> [--from ..] [--to ..]`: fetches the wallets' history over RPC and
  * waits until it is stored. Bounds are inclusive; by default it goes back to the first block that
  * the RPC server has. The same command continues an interrupted one at its page. Rejects with
- * `unavailable` when a server does not answer or no fold worker runs. Exits with 1 when RPC listed transactions that it
- * did not return.
+ * `unavailable` when a server does not answer or no fold worker runs. Exits with 1 when RPC listed
+ * transactions that it did not return.
  */
 export const backfill = optionCommand({
   name: 'backfill',

@@ -22,7 +22,8 @@ const diff = optionCommand({
 /**
  * `labels diff --from FILE`: compares the labels in force (rule B11a) with a downloaded list in
  * Jupiter's form, `{"<program id>": "<label>"}`, and prints which programs are new, gone and
- * renamed. It changes nothing; the document is JSON with `--json` and without. Rejects with `bad_labels_file`, listing the faults of the file.
+ * renamed. It changes nothing; the document is JSON with `--json` and without. Rejects with
+ * `bad_labels_file`, listing the faults of the file.
  */
 export const labelsDiff: Command = {
   ...diff,

@@ -18,8 +18,8 @@ const POLL_MS = 200
 /**
  * `recompute --wallet <W3|all>`: asks the fold workers to fold wallets again from their stored
  * events (rules J3, K4): lots, disposals, positions and metrics. Waits until they are stored.
- * Rejects with `unavailable` when no fold worker runs or accepts the request, and with `closed` when
- * it is stopped.
+ * Rejects with `unavailable` when no fold worker runs or accepts the request, and with `closed`
+ * when it is stopped.
  */
 export const recomputeCommand = optionCommand({
   name: 'recompute',
@@ -36,8 +36,8 @@ export const recomputeCommand = optionCommand({
 
 /**
  * Asks the fold workers to fold these wallets again, and waits until that is stored. Rejects with
- * `unavailable` when no fold worker runs, or none answers within `answerMs`, and with `closed` when it is
- * stopped.
+ * `unavailable` when no fold worker runs, or none answers within `answerMs`, and with `closed` when
+ * it is stopped.
  */
 export async function refoldWallets(
   parts: Pick<OperatorParts, 'store' | 'log' | 'stop'>,
