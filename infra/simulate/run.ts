@@ -4,6 +4,7 @@ import { SNAPSHOT_TX_INDEX } from '../../pipeline/store/tables/balance-snapshots
 import { FINALIZE_DELAY_SLOTS } from '../simulator/grpc/slot-stream.ts'
 import { comesLate } from '../simulator/grpc/slot-updates.ts'
 import { createRandom } from '../simulator/random.ts'
+import type { Simulator } from '../simulator/simulator.ts'
 import { Follower } from '../whole-service/follower.ts'
 import {
   catchUp,
@@ -232,18 +233,31 @@ async function finish(run: Run): Promise<void> {
   const { simulator } = bed
   const omits = options.also.has('omissions')
   const isSilent = omits && options.seed % SILENT_EVERY === 0
-  if (isSilent) simulator.omit(simulator.wallets[SILENT_WALLET - 1] ?? null)
+  if (isSilent) {
+    await catchUp(clock) // what a restart compares with RPC ends here
+    const from = simulator.slot
+    simulator.omit(simulator.wallets[SILENT_WALLET - 1] ?? null)
+    while (!hasMoved(simulator, SILENT_WALLET, from)) await runTo(clock, simulator.slot + 1)
+  }
   await runTo(clock, simulator.slot + FINALIZE_DELAY_SLOTS + CALM_SLOTS)
   if (omits) await reconcile(run)
   if (isSilent) await tickUntil(clock, 'what reconcile has found', lastFound(run))
   simulator.omit(null)
 }
 
+/** Whether the SOL of a wallet has changed after a slot. */
+function hasMoved({ slot, shape, truth }: Simulator, wallet: number, after: number): boolean {
+  for (let at = after + 1; at <= slot; at += 1)
+    if (shape.kind(at) === 'produced' && truth(at).balances.some((b) => b.wallet === wallet))
+      return true
+  return false
+}
+
 /** Resolves when the repair has fetched what came last of the silent wallet. */
 async function lastFound({ bed }: Run): Promise<void> {
   for (let isFound = false; !isFound; await pause(1000)) {
     const [row] = await bed.deployed.query<{ left: string; closed: string }>(
-      `SELECT countIf(state != 'closed') AS left, countIf(state = 'closed') AS closed
+      `SELECT countIf(state = 'open') AS left, countIf(state = 'closed') AS closed
        FROM chain_breaks FINAL
        WHERE wallet = ${SILENT_WALLET} AND tx_index = ${SNAPSHOT_TX_INDEX}`,
     )
