@@ -22,7 +22,7 @@ export const AccountEventItem = z
     at: time.describe('When it happened; for a counted event, the first time in its hour'),
     network: z.string().meta({
       description:
-        'Network of the client: IPv4 /24 or IPv6 /48, `other` for networks after the first 20 of an hour, or `unknown`',
+        'Network of the client: IPv4 /24 or IPv6 /48, `other` for networks after the first 20 of an hour, `operator` for what the operator of the service did, or `unknown`',
       examples: ['192.0.2.0/24', '2001:db8:1::/48'],
     }),
     count: count.describe(

@@ -116,6 +116,7 @@ test.serial(
       'account confirm',
       'account show',
       'account list',
+      'account rotate',
       'wallets',
       'backfill',
       'recompute',

@@ -3,6 +3,7 @@ import { ServiceError, type ServiceErrorCode } from '../../pipeline/domain/servi
 import { accountConfirm } from './account-confirm.ts'
 import { accountCreate } from './account-create.ts'
 import { accountCredit } from './account-credit.ts'
+import { accountRotate } from './account-rotate.ts'
 import { accountList, accountShow } from './account-show.ts'
 import { actionsCommand } from './actions.ts'
 import { audit } from './audit.ts'
@@ -31,6 +32,7 @@ const COMMANDS: readonly Command[] = [
   accountConfirm,
   accountShow,
   accountList,
+  accountRotate,
   walletsCommand,
   backfill,
   recomputeCommand,

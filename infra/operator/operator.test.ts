@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'ava'
 import { Accounts } from '../../api/accounts/accounts.ts'
+import { type ApiKey, hashApiKey } from '../../api/accounts/api-key.ts'
 import { Ledger } from '../../api/credits/ledger.ts'
 import { address } from '../../pipeline/domain/address.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
@@ -140,6 +141,39 @@ test.serial('an account is shown and listed without its key (rule J3)', async (t
   )
 })
 
+test.serial('a rotated key is invalid at once, in every process (rules E3, J3)', async (t) => {
+  const told: unknown[] = []
+  const channel = async () => ({ rotated: async (...news: unknown[]) => void told.push(news) })
+  const rotate = async (...options: string[]) => {
+    const args = ['account', 'rotate', '--wallet', CUSTOMER, ...options]
+    const { document } = await runCommand(args, { ...parts, channel }, () => {})
+    return document as { api_key: string; replaced_key_last4: string }
+  }
+  const accountOf = (key: string) => parts.accounts.accountOfKey(hashApiKey(key as ApiKey))
+  const first = await rotate()
+  t.deepEqual(await rotate('--dry-run'), {
+    wallet: CUSTOMER,
+    replaced_key_last4: first.api_key.slice(-4),
+    dry_run: true,
+  } as never)
+  t.is(await accountOf(first.api_key), CUSTOMER)
+  const second = await rotate()
+  t.is(second.replaced_key_last4, first.api_key.slice(-4))
+  t.is(await accountOf(first.api_key), null)
+  t.is(await accountOf(second.api_key), CUSTOMER)
+  t.deepEqual(told.at(-1), [CUSTOMER, hashApiKey(first.api_key as ApiKey)])
+  t.deepEqual(
+    await store.query(
+      'SELECT wallet, kind, network, toUInt32(count()) AS events FROM account_events FINAL GROUP BY ALL',
+    ),
+    [{ wallet: CUSTOMER, kind: 'key_rotated', network: 'operator', events: 2 }],
+  )
+  t.is(
+    await refused('account', 'rotate', '--wallet', TRACKED[0] ?? ''),
+    'account_not_found: this wallet has no account',
+  )
+})
+
 test('an error names every argument at fault', async (t) => {
   t.is(
     await refused('account', 'create', '--wallet', 'me', '--credits', '1.5'),
@@ -161,7 +195,7 @@ test('an error names every argument at fault', async (t) => {
   )
   t.is(
     await refused('account', 'debit'),
-    'invalid_argument: no such command: account debit (there is account create, account credit, account confirm, account show, account list)',
+    'invalid_argument: no such command: account debit (there is account create, account credit, account confirm, account show, account list, account rotate)',
   )
   t.is(await refused(), 'invalid_argument: no command was given (--help lists them)')
   t.is(

@@ -1,6 +1,7 @@
 import type { AccountLocks } from '../../api/account-locks.ts'
 import type { Accounts } from '../../api/accounts/accounts.ts'
 import type { Prices } from '../../api/billing/terms.ts'
+import type { AccountChannel } from '../../api/channel/account-channel.ts'
 import type { Ledger } from '../../api/credits/ledger.ts'
 import type { EventLog } from '../../pipeline/log/log.ts'
 import type { Store } from '../../pipeline/store/store.ts'
@@ -32,6 +33,8 @@ export interface OperatorParts
   readonly prices: Prices
   /** Serialises changes of an account. */
   readonly locks: AccountLocks
+  /** Opens the channel to the processes of the API at the first call. */
+  readonly channel: () => Promise<Pick<AccountChannel, 'rotated'>>
   readonly ledger: Ledger
   readonly accounts: Accounts
 }

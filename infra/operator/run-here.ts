@@ -13,7 +13,12 @@ import type { Store } from '../../pipeline/store/store.ts'
 import { type Backfills, createBackfills } from '../../pipeline/workers/backfill/backfills.ts'
 import { startFold } from '../../pipeline/workers/fold/fold.ts'
 import type { DataConfig } from '../service/config.ts'
-import { createCreditSystem, openLimitsRedis, openMeter } from '../service/credit-system.ts'
+import {
+  createCreditSystem,
+  openChannel,
+  openLimitsRedis,
+  openMeter,
+} from '../service/credit-system.ts'
 import { type OpenParts, openInOrder } from '../service/open-parts.ts'
 import { openProgramNames, type ProgramNames } from '../service/program-labels.ts'
 import { currentCaller } from './caller.ts'
@@ -55,6 +60,7 @@ async function openOperatorParts(
   const log = parts.add(openOnce(() => openLog(config, store, logger, onBug)))
   const readLog = async () => (await log.get()).log
   const backfills = parts.add(openOnce(() => openBackfills(config, store, readLog, names, logger)))
+  const channel = parts.add(openOnce(() => openChannel(config.meter, logger)))
   const stop = stopOnSignal()
   // Also ends a request that the RPC server does not answer.
   stop.addEventListener('abort', () => void backfills.close())
@@ -66,6 +72,7 @@ async function openOperatorParts(
     ledger,
     accounts,
     locks: createAccountLocks(redis),
+    channel: () => channel.get(),
     prices: pricesOf(config.billing),
     salt: config.privacySalt,
     names,

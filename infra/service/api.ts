@@ -1,5 +1,6 @@
 import { createApiWithFeed } from '../../api/api-with-feed.ts'
 import { type JwtKeys, readJwtKeys, readOrCreateJwtKeys } from '../../api/auth/jwt-keys.ts'
+import type { AccountChannel } from '../../api/channel/account-channel.ts'
 import { apiConfig } from '../../api/config.ts'
 import { readOrCreateSecretKey } from '../../api/secret-key.ts'
 import { createPerturb } from '../../pipeline/domain/perturbation.ts'
@@ -51,19 +52,20 @@ export async function serveApi(
   stores: Stores,
   parts: {
     readonly secrets: ApiSecrets
+    readonly channel: AccountChannel
     readonly payments: PaymentWatch | null
     readonly source: Source | null
   },
 ): Promise<RunningApi> {
   const { config } = context
   const { accounts } = stores
-  const { secrets, payments } = parts
+  const { secrets, channel, payments } = parts
   const simulator = config.source.kind === 'simulator' ? parts.source : null
-  const api = await createApiWithFeed({
+  const api = createApiWithFeed({
     ...context,
     ...stores,
     config: apiConfig(config.api, secrets),
-    redisUrl: config.meter.kind === 'redis' ? config.meter.url : null,
+    channel,
     perturb: createPerturb(config.privacySalt),
     billing: payments && createBilling(payments, stores),
     testWallet: simulator && { rpcUrl: simulator.rpcUrl },

@@ -1,5 +1,7 @@
 import { createAccountLocks } from '../../api/account-locks.ts'
 import { Accounts } from '../../api/accounts/accounts.ts'
+import { type AccountChannel, createMemoryChannel } from '../../api/channel/account-channel.ts'
+import { createRedisChannel } from '../../api/channel/redis.ts'
 import { Credits } from '../../api/credits/credits.ts'
 import { Ledger } from '../../api/credits/ledger.ts'
 import { createMemoryMeter } from '../../api/credits/memory.ts'
@@ -37,6 +39,17 @@ export async function openLimitsRedis(
 ): Promise<Redis | null> {
   if (config.kind === 'memory') return null
   return connectRedis(config.url, logger, { enableAutoPipelining: true, commandTimeout: 250 })
+}
+
+/**
+ * Opens the channel on which API processes exchange account events (rule F6). Rejects with
+ * `unreachable` or `bad_config`, naming the key.
+ */
+export async function openChannel(
+  config: ServiceConfig['meter'],
+  logger: Logger,
+): Promise<AccountChannel> {
+  return config.kind === 'redis' ? createRedisChannel(config.url, logger) : createMemoryChannel()
 }
 
 /**

@@ -1,4 +1,5 @@
 import { pricesOf } from '../../api/billing/terms.ts'
+import type { AccountChannel } from '../../api/channel/account-channel.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { runCommand } from '../operator/commands.ts'
 import { serveOperator } from '../operator/socket.ts'
@@ -14,7 +15,7 @@ import type { Stores } from './stores.ts'
  */
 export function startOperatorSocket(
   { config, logger }: Pick<ServiceContext, 'config' | 'logger'>,
-  { store, log, ledger, accounts, locks }: Stores,
+  { store, log, ledger, accounts, locks, channel }: Stores & { readonly channel: AccountChannel },
   names: ProgramNames,
   history: Pick<TrackedHistory, 'backfills'> | null,
 ): Promise<ServicePart> {
@@ -35,6 +36,7 @@ export function startOperatorSocket(
           ledger,
           accounts,
           locks,
+          channel: async () => channel,
           prices: pricesOf(config.billing),
           salt: config.privacySalt,
           names,

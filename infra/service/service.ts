@@ -4,6 +4,7 @@ import { collectProcessMetrics } from '../../pipeline/runtime/telemetry.ts'
 import { readApiSecrets, serveApi } from './api.ts'
 import { ownsData, type ServiceConfig } from './config.ts'
 import { createContext, type ServiceContext } from './context.ts'
+import { openChannel } from './credit-system.ts'
 import { checkTrackedWallets, openHistory } from './history.ts'
 import { startIngestion } from './ingestion.ts'
 import { type OpenParts, openInOrder, type ServicePart } from './open-parts.ts'
@@ -86,9 +87,12 @@ async function startSteps(
   )
   const history = await step(source, (source) => openHistory(context, stores, source, names))
   await history?.track(history.source.wallets)
-  await step(ownsData(config), () => startOperatorSocket(context, stores, names, history))
-  const api = await step(secrets, (secrets) =>
-    serveApi(context, stores, { secrets, payments, source }),
+  const channel = await step(secrets ?? ownsData(config), () => openChannel(config.meter, logger))
+  await step(ownsData(config) && channel, (channel) =>
+    startOperatorSocket(context, { ...stores, channel }, names, history),
+  )
+  const api = await step(secrets && channel && { secrets, channel }, (given) =>
+    serveApi(context, stores, { ...given, payments, source }),
   )
   const workers = await step(roles.has('workers'), () => startWorkers(context, stores, source))
   const load = await step(solPrices.length > 0 && (source ?? workers), () =>

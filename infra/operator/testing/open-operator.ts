@@ -1,5 +1,6 @@
 import { createAccountLocks } from '../../../api/account-locks.ts'
 import { billingEnv, pricesOf } from '../../../api/billing/terms.ts'
+import { createMemoryChannel } from '../../../api/channel/account-channel.ts'
 import type { Meter } from '../../../api/credits/meter.ts'
 import { openEmbeddedStore } from '../../../api/testing/open-stores.ts'
 import { ServiceError } from '../../../pipeline/domain/service-error.ts'
@@ -47,6 +48,7 @@ export async function openOperator(): Promise<OpenedOperator> {
     confirmAboveCredits: 100_000,
     prices: pricesOf(readEnv(billingEnv, {})),
     locks: createAccountLocks(null),
+    channel: async () => createMemoryChannel(),
     ...createCreditSystem(store, meter, logger, null),
   }
   const run = (...args: string[]) => runCommand(args, parts, () => {})

@@ -1,0 +1,41 @@
+import { AccountEvents } from '../../api/accounts/account-events.ts'
+import { ServiceError } from '../../pipeline/domain/service-error.ts'
+import { createLogger } from '../../pipeline/runtime/logger.ts'
+import { optionCommand, walletOption } from './command.ts'
+
+/** `network` of an event that no client caused. */
+const OPERATOR = 'operator'
+
+/**
+ * `account rotate`: replaces the API key of an account and prints the new one, which is never shown
+ * again. The old key is invalid at once, and its feed connections are closed. `--dry-run` prints
+ * which key would be replaced. Rejects with `account_not_found`; with `unavailable` if a process of
+ * the API may not know yet: the same command then replaces the key once more.
+ */
+export const accountRotate = optionCommand({
+  name: 'account rotate',
+  summary: 'Replaces the API key of an account and prints it, once.',
+  usage: '--wallet <address> [--dry-run]',
+  options: { wallet: walletOption },
+  flags: ['dry-run'],
+  asksFirst: true,
+  isRecorded: true,
+  async run({ wallet, 'dry-run': isDry }, { accounts, channel, store }) {
+    const account = await accounts.find(wallet)
+    if (account === null) throw new ServiceError('account_not_found', 'this wallet has no account')
+    const replaced = { wallet, replaced_key_last4: account.key?.last4 ?? null }
+    if (isDry) return { document: { ...replaced, dry_run: true } }
+    const opened = await channel() // before the key is replaced, which it has to announce
+    const { apiKey, revokedSha256 } = await accounts.rotateKey(wallet)
+    const events = new AccountEvents({
+      store,
+      logger: createLogger('silent'),
+      now: Date.now,
+      onDropped: () => {},
+    })
+    events.add(wallet, revokedSha256 === null ? 'key_created' : 'key_rotated', OPERATOR)
+    await events.stop()
+    if (revokedSha256 !== null) await opened.rotated(wallet, revokedSha256)
+    return { document: { ...replaced, api_key: apiKey } }
+  },
+})
