@@ -43,7 +43,7 @@ const StatusAnswer = componentSchema('StatusAnswer', 'Progress of each stage.', 
   }),
   lag_seconds: seconds.nullable().meta({
     description:
-      'Current time less the block time of the newest slot that the feed has sent; null before the first',
+      'Current time less the block time of the newest slot that is both stored and sent by the feed; null before the first',
   }),
 })
 export type StatusAnswer = z.infer<typeof StatusAnswer>
@@ -65,7 +65,7 @@ export function status(deps: {
       tag: 'Service',
       summary: 'Progress of each stage',
       description:
-        'Each `slot` is the newest one that the stage has completed, null before the first. Ages in answers end at `storage.block_time`. `lag_seconds` is the current time less the block time of the newest slot that the feed has sent. Free, and not counted by the rate limits.',
+        'Each `slot` is the newest one that the stage has completed, null before the first. Ages in answers end at `storage.block_time`. `lag_seconds` is the current time less the block time of the newest slot that is both stored and sent by the feed. Free, and not counted by the rate limits.',
       example: {
         version: '1.0.0',
         ingest: { slot: 432104870, block_time: 1790000000 },
@@ -91,8 +91,7 @@ export function status(deps: {
           metrics: { slot: stored?.slot ?? null },
           feed: { slot: sent?.slot ?? null, connections: feed.connections() },
           audit: auditOf(position.breaks()),
-          lag_seconds:
-            sent === null ? null : Math.max(0, Math.floor(now() / 1000) - sent.blockTime),
+          lag_seconds: lagOf(stored, sent, now()),
         },
       }
     },
@@ -101,6 +100,13 @@ export function status(deps: {
 
 function stageOf(at: StoredSlot | null) {
   return { slot: at?.slot ?? null, block_time: at?.blockTime ?? null }
+}
+
+/** Seconds by which the later of the two last stages is behind; null before its first slot. */
+function lagOf(stored: StoredSlot | null, sent: StoredSlot | null, nowMs: number): number | null {
+  if (stored === null || sent === null) return null
+  const blockTime = Math.min(stored.blockTime, sent.blockTime)
+  return Math.max(0, Math.floor(nowMs / 1000) - blockTime)
 }
 
 function auditOf({ open, unexplained }: ReturnType<StoragePosition['breaks']>) {

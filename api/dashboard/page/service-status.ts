@@ -21,7 +21,7 @@ function show({ storage, feed, lag_seconds: lag }: StatusResponse): void {
   put('state', storage.slot === null ? 'starting' : 'running')
   put('slot', storage.slot === null ? '–' : groupThousands(storage.slot))
   put('time', storage.block_time === null ? '–' : formatUtcTime(storage.block_time))
-  put('lag', lag === null || storage.slot === null ? '–' : `${groupThousands(lag)} s`)
+  put('lag', lag === null ? '–' : `${groupThousands(lag)} s`)
   put('connections', groupThousands(feed.connections))
 }
 
