@@ -49,7 +49,7 @@ async function openOperatorParts(
   parts: OpenParts,
   onBug: (error: unknown) => void,
 ): Promise<OperatorParts> {
-  const logger = createLogger(config.logLevel)
+  const logger = createLogger(config.logLevel).child({ pid: process.pid, roles: 'operator' })
   const names = await openProgramNames(config.labelsFile)
   const store = parts.add(await createStore(config.store))
   await migrate(store)

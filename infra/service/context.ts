@@ -43,7 +43,10 @@ export function createContext(
   readiness.add({ stages: watch.check })
   return {
     config,
-    logger: createLogger(config.logLevel),
+    logger: createLogger(config.logLevel).child({
+      pid: process.pid,
+      roles: [...config.roles].join(','),
+    }),
     registry,
     readiness,
     ingestMetrics: createIngestMetrics(registry),

@@ -52,7 +52,7 @@ export async function startService(
     (parts) => startSteps(context, parts),
     context.readiness,
   )
-  logger.info({ pid: process.pid, roles: [...config.roles] }, 'service started')
+  logger.info('service started')
   return {
     lines,
     failed,

@@ -314,9 +314,14 @@ function indexOf(item: unknown, items: readonly unknown[]): number {
   return items.findIndex((one) => isDeepStrictEqual(one, item))
 }
 
-/** stderr has log lines alone, and none holds an address, a signature or a key (rule I1). */
+/**
+ * stderr has log lines alone, each with the process and its roles, and none holds an address, a
+ * signature or a key (rule I1).
+ */
 function keepsSecrets(t: ExecutionContext, process: ServiceProcess): void {
   t.is(messages(process), '')
+  for (const line of logLines(process))
+    t.like(line, { pid: process.child.pid, roles: 'ingest,workers,api' })
   t.notRegex(process.stderr(), /[1-9A-HJ-NP-Za-km-z]{32,}/)
 }
 
