@@ -37,6 +37,7 @@ import {
   priceAt,
   USDC_TOKEN,
   usdcAccountOf,
+  type VenueName,
   type Wallet,
 } from './universe.ts'
 import { type PlannedSwap, recordSwap, type SwapFill } from './venues/pool.ts'
@@ -205,8 +206,12 @@ export function convert(
   return { draft: finishTransaction(tx, scene, [venue.table(coin)]), intents: [] }
 }
 
-/** Jupiter's numbers of the venues in a route plan; some are followed by a direction. */
-const ROUTE_STEPS: Readonly<Record<string, number>> = {
+/**
+ * Jupiter's numbers of the venues in a route plan; some are followed by a direction. Null: the
+ * market routes nothing over it.
+ */
+const ROUTE_STEPS: Readonly<Record<VenueName, number | null>> = {
+  pumpfun: null,
   raydium_amm: 7,
   orca_whirlpool: 17,
   meteora_dlmm: 38,
@@ -320,14 +325,16 @@ function recordRoute(
     readonly source: Key
     readonly target: Key
     readonly mints: readonly Key[]
-    readonly venues: readonly string[]
+    readonly venues: readonly VenueName[]
     readonly hops: readonly PlannedSwap[]
     readonly amounts: readonly bigint[]
   },
 ): void {
   const data = byteWriter(80).hex('e517cb977ae3ad2a').u32(route.hops.length)
   route.venues.forEach((venue, index) => {
-    data.u8(ROUTE_STEPS[venue]!)
+    const step = ROUTE_STEPS[venue]
+    if (step === null) throw new Error(`no route goes over ${venue}`)
+    data.u8(step)
     if (venue === 'orca_whirlpool') data.bool(index === 0)
     data.u8(100, index, index + 1)
   })
