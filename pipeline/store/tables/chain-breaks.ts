@@ -49,6 +49,10 @@ export function breakWriter(store: Store): (breaks: readonly ChainBreak[]) => Pr
   }
 }
 
+/** Columns of a new version of a stored break. */
+const CHANGED_NOW = `{changedAt:UInt32} AS changed_at, now64(3) AS inserted_at,
+  greatest(version + 1, toUInt64(toUnixTimestamp64Milli(now64(3)))) AS version`
+
 /**
  * Stores how a repair of an open break ended. Does nothing if the break has changed since it was
  * read: the check may have closed it meanwhile.
@@ -59,8 +63,7 @@ export function storeRepair(store: Store, read: ChainBreak, ended: RepairEnd): P
     `INSERT INTO chain_breaks
      SELECT * REPLACE (
        {state:String} AS state, {cause:String} AS cause, {tries:UInt8} AS tries,
-       {changedAt:UInt32} AS changed_at, now64(3) AS inserted_at,
-       greatest(version + 1, toUInt64(toUnixTimestamp64Milli(now64(3)))) AS version)
+       ${CHANGED_NOW})
      FROM (
        SELECT * FROM chain_breaks FINAL
        WHERE wallet = {wallet:UInt32} AND account = {account:String} AND slot = {slot:UInt64}
@@ -88,8 +91,7 @@ export function reopenTraded(store: Store, changedAt: number): Promise<void> {
   return store.command(
     `INSERT INTO chain_breaks
      SELECT * REPLACE (
-       'open' AS state, '' AS cause, {changedAt:UInt32} AS changed_at, now64(3) AS inserted_at,
-       greatest(version + 1, toUInt64(toUnixTimestamp64Milli(now64(3)))) AS version)
+       'open' AS state, '' AS cause, ${CHANGED_NOW})
      FROM (${left}) WHERE (wallet, mint) IN (${tradersOf(`SELECT mint FROM (${left})`)})`,
     { changedAt },
   )
