@@ -97,10 +97,11 @@ export class Accounts {
     }))
   }
 
-  /** Returns the account of a wallet; null if it has none. */
-  async find(wallet: Address): Promise<CustomerAccount | null> {
+  /** Returns the account of a wallet. Rejects with `account_not_found`. */
+  async get(wallet: Address): Promise<CustomerAccount> {
     const row = await this.#read(wallet)
-    return row && { wallet, createdAt: Number(row.created), key: stateOf(row) }
+    if (row === null) throw new ServiceError('account_not_found', 'this wallet has no account')
+    return { wallet, createdAt: Number(row.created), key: stateOf(row) }
   }
 
   async exists(wallet: Address): Promise<boolean> {
@@ -148,8 +149,7 @@ export class Accounts {
     reason: string,
     key: string,
   ): Promise<number | null> {
-    if (!(await this.exists(wallet)))
-      throw new ServiceError('account_not_found', 'this wallet has no account')
+    await this.get(wallet)
     const done = await readEntryCredits(this.#store, wallet, key)
     if (done !== null && done !== credits)
       throw new ServiceError('invalid_argument', `--key: already used for ${done} credits`)

@@ -90,8 +90,7 @@ async function find(
   { store, accounts, prices }: Pick<AssignDeps, 'store' | 'accounts' | 'prices'>,
   wanted: Assignment,
 ) {
-  if (!(await accounts.exists(wanted.account)))
-    throw new ServiceError('account_not_found', 'this wallet has no account')
+  await accounts.get(wanted.account)
   const deposit = await choose(store, wanted)
   return { deposit, purchase: purchaseOf(deposit, wanted, prices) }
 }

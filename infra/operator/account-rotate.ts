@@ -1,5 +1,4 @@
 import { AccountEvents } from '../../api/accounts/account-events.ts'
-import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { createLogger } from '../../pipeline/runtime/logger.ts'
 import { optionCommand, walletOption } from './command.ts'
 
@@ -21,8 +20,7 @@ export const accountRotate = optionCommand({
   asksFirst: true,
   isRecorded: true,
   async run({ wallet, 'dry-run': isDry }, { accounts, channel, store }) {
-    const account = await accounts.find(wallet)
-    if (account === null) throw new ServiceError('account_not_found', 'this wallet has no account')
+    const account = await accounts.get(wallet)
     const replaced = { wallet, replaced_key_last4: account.key?.last4 ?? null }
     if (isDry) return { document: { ...replaced, dry_run: true } }
     const opened = await channel() // before the key is replaced, which it has to announce

@@ -2,7 +2,6 @@ import { z } from 'zod'
 import type { CustomerAccount } from '../../api/accounts/accounts.ts'
 import { readPro } from '../../api/billing/subscriptions.ts'
 import { readTopUps } from '../../api/credits/ledger-entries.ts'
-import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { limitOption, optionCommand, walletOption } from './command.ts'
 
 /**
@@ -16,8 +15,7 @@ export const accountShow = optionCommand({
   options: { wallet: walletOption },
   isRecorded: true,
   async run({ wallet }, { accounts, ledger, store }) {
-    const account = await accounts.find(wallet)
-    if (account === null) throw new ServiceError('account_not_found', 'this wallet has no account')
+    const account = await accounts.get(wallet)
     const [balance_credits, pro, topUps] = await Promise.all([
       ledger.updateMeter(wallet).catch(() => null),
       readPro(store, wallet, Date.now()),
