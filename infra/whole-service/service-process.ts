@@ -47,7 +47,7 @@ export function startProcess(
   const printed = new EventEmitter().setMaxListeners(0)
   let stdout = ''
   createInterface(child.stdout).on('line', (text) => {
-    stdout = `${stdout}${text}\n`.slice(-1_000_000)
+    stdout = lastLines(`${stdout}${text}\n`)
     const [, key, value] = /^(\w+)=(.*)$/.exec(text) ?? []
     if (key === undefined || value === undefined) return
     lines.set(key, value)
@@ -55,7 +55,7 @@ export function startProcess(
   })
   let stderr = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr = (stderr + text).slice(-1_000_000)
+    stderr = lastLines(stderr + text)
   })
   const ended = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | string)
   const end = (signal: NodeJS.Signals) => {
@@ -80,6 +80,12 @@ export function startProcess(
     stop: () => end('SIGTERM'),
     kill: () => end('SIGKILL'),
   }
+}
+
+/** The last whole lines of a program's output, 1 MB at most: a test reads each line as JSON. */
+function lastLines(output: string): string {
+  const excess = output.length - 1_000_000
+  return excess <= 0 ? output : output.slice(output.indexOf('\n', excess - 1) + 1)
 }
 
 /** Starts an operator command on the data that `env` names. */
