@@ -172,6 +172,7 @@ const TRANSPORT: Transport = {
   ping() {},
   close() {},
   terminate() {},
+  isOpen: true,
   unsentBytes: 0,
 }
 const COMMON = {

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
+import { connect as connectTcp } from 'node:net'
 import test from 'ava'
 import { WebSocket } from 'ws'
 import type { Swap } from '../../pipeline/domain/event.ts'
@@ -360,6 +361,57 @@ test('a long outage of the meter closes a connection whose trade waits with 1013
   t.deepEqual(await patient.fence(), [])
   await service.close()
 })
+
+test('a client that has begun to close pays for no trade of the time until its socket ends (rule F5)', async (t) => {
+  const service = await startFeed()
+  await fund(service.meter, 'alice', 1000)
+  const client = await halfOpenClient(service.port, 'alice')
+  client.write(0x1, JSON.stringify({ action: 'subscribe', channels: ['trades'] }))
+  await client.received('"subscribed"')
+  await service.log.appendSlot(slotOf(10, ...many(10, 2)))
+  await client.received(message(service)(at(10, 1, 2)).id)
+  client.write(0x8, '')
+  await client.ended // the service has answered the close, and waits for the client's end
+  await service.log.appendSlot(slotOf(11, ...many(11, 3)))
+  client.destroy()
+  await service.close()
+  t.is(await service.meter.left('alice'), 998)
+})
+
+/** A client that leaves its half of the TCP connection open when the service ends the other. */
+async function halfOpenClient(port: number, account: string) {
+  const socket = connectTcp({ port, host: '127.0.0.1', allowHalfOpen: true })
+  let text = ''
+  const ended = once(socket, 'end')
+  socket.on('data', (bytes) => {
+    text += bytes.toString('latin1')
+  })
+  const client = {
+    ended,
+    /** Resolves once the service has sent this text. */
+    async received(part: string): Promise<void> {
+      while (!text.includes(part)) await once(socket, 'data')
+    },
+    /** Sends a frame of at most 125 bytes, masked with zeros (RFC 6455 5.2). */
+    write(opcode: number, payload: string): void {
+      const head = [0x80 | opcode, 0x80 | payload.length, 0, 0, 0, 0]
+      socket.write(Buffer.concat([Buffer.from(head), Buffer.from(payload)]))
+    },
+    destroy: () => socket.destroy(),
+  }
+  const lines = [
+    'GET /ws HTTP/1.1',
+    'host: localhost',
+    'upgrade: websocket',
+    'connection: upgrade',
+    `sec-websocket-key: ${Buffer.alloc(16).toString('base64')}`,
+    'sec-websocket-version: 13',
+    `authorization: Bearer ${account}`,
+  ]
+  socket.write(`${lines.join('\r\n')}\r\n\r\n`)
+  await client.received(' 101 ')
+  return client
+}
 
 test('a newer connection of the same key supersedes the oldest (rule F6)', async (t) => {
   const service = await startFeed({ connectionsPerKey: 2 })

@@ -21,6 +21,8 @@ export interface Transport {
   close(code: number): void
   /** Drops the socket without a closing handshake. */
   terminate(): void
+  /** False once the client has begun to close: it gets nothing that is written after that. */
+  readonly isOpen: boolean
   /** Bytes queued in this process that the client has not read. */
   readonly unsentBytes: number
 }
@@ -76,9 +78,9 @@ export class ProtocolHandler<Position> {
     this.#deps = deps
   }
 
-  /** False once the connection was ended or its socket closed. */
+  /** False once the service has ended the connection, or the client has begun to close it. */
   get isOpen(): boolean {
-    return this.#isOpen
+    return this.#isOpen && this.#deps.transport.isOpen
   }
 
   /** Whether the client has left more unread than a live connection may (rule F7). */

@@ -125,6 +125,7 @@ async function startClient(balance: number) {
           ping() {},
           close() {},
           terminate() {},
+          isOpen: true,
           unsentBytes: 0,
         },
         relay,

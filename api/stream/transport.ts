@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream'
-import type { WebSocket } from 'ws'
+import { WebSocket } from 'ws'
 import type { Transport } from './protocol-handler.ts'
 
 /**
@@ -17,6 +17,9 @@ export function createTransport(webSocket: WebSocket, socket: Duplex): Transport
     ping: () => webSocket.ping(),
     close: (code) => webSocket.close(code),
     terminate: () => webSocket.terminate(),
+    get isOpen() {
+      return webSocket.readyState === WebSocket.OPEN
+    },
     get unsentBytes() {
       return socket.writableLength
     },
