@@ -15,6 +15,7 @@ const USER = 'tracked_wallets'
 /** ClickHouse 26.7, run out of the shared library that the npm package `chdb` installs. */
 export const clickhouse: Server = {
   name: 'clickhouse',
+  kind: 'clickhouse',
   title: 'ClickHouse',
   ports: (base) => ({ http: base + 2 }),
   async prepare({ dir, portBase, secrets, user }) {

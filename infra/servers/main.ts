@@ -8,14 +8,15 @@ import {
   startServers,
   stopServers,
 } from './servers.ts'
-import type { ServerName } from './state.ts'
+import { type NodeName, SERVER_NAMES } from './state.ts'
 
 const USAGE = `usage: npm run -s servers -- <command> --data DIR
-  start    start the servers that do not run; print KEY=value lines   [--port-base N] [--only kafka|clickhouse|redis]
+  start    start the servers that do not run; print KEY=value lines   [--port-base N] [--cluster] [--only kafka|clickhouse|redis]
   stop     stop cleanly                                               [--only ...]
   restart  stop, then start                                           [--only ...]
   kill     end at once with SIGKILL                                   [--only ...]
   status   print a JSON document: how each server is; exit with 1 if one does not answer  [--only ...]
+--cluster runs Kafka as three brokers. --only also takes one node of a cluster, such as kafka-2.
 ANALYST_PASSWORD in the environment adds the read-only ClickHouse user of analysts.`
 
 const COMMANDS = new Set(['start', 'stop', 'restart', 'kill', 'status'])
@@ -48,10 +49,11 @@ function readArguments(argv: readonly string[]) {
   if (portBase !== undefined && (Number(portBase) < 1024 || Number(portBase) > 65_000))
     throw badPortBase
   const options: StartOptions = {
+    cluster: values.cluster ?? false,
     ...(portBase === undefined ? {} : { portBase: Number(portBase) }),
     ...(process.env.ANALYST_PASSWORD ? { analystPassword: process.env.ANALYST_PASSWORD } : {}),
   }
-  const only = values.only === undefined ? {} : { only: readServerName(values.only) }
+  const only = values.only === undefined ? {} : { only: readNodeName(values.only) }
   return { command, dir: values.data, only, options }
 }
 
@@ -63,6 +65,7 @@ function parseArguments(argv: readonly string[]) {
       options: {
         data: { type: 'string' },
         'port-base': { type: 'string' },
+        cluster: { type: 'boolean' },
         only: { type: 'string' },
       },
     })
@@ -73,14 +76,17 @@ function parseArguments(argv: readonly string[]) {
 
 const badPortBase = new ServiceError('invalid_argument', '--port-base: a number from 1024 to 65000')
 
-function readServerName(text: string): ServerName {
-  if (text === 'kafka' || text === 'clickhouse' || text === 'redis') return text
-  throw new ServiceError('invalid_argument', '--only: one of kafka, clickhouse, redis')
+/** Whether the folder has such a node is known once its state is read. */
+function readNodeName(text: string): NodeName {
+  const isNode = (name: string): name is NodeName =>
+    SERVER_NAMES.some((server) => name === server || name.startsWith(`${server}-`))
+  if (isNode(text)) return text
+  throw new ServiceError('invalid_argument', `--only: one of ${SERVER_NAMES.join(', ')}`)
 }
 
 /** Quotes a value for a shell. */
 function quote(value: string): string {
-  return /^[A-Za-z0-9@:/._-]*$/.test(value) ? value : `'${value.replaceAll("'", `'\\''`)}'`
+  return /^[A-Za-z0-9@:/,._-]*$/.test(value) ? value : `'${value.replaceAll("'", `'\\''`)}'`
 }
 
 main(process.argv.slice(2)).catch((error: unknown) => {

@@ -11,6 +11,7 @@ const FILES = 'appendonlydir'
 /** Redis of the distribution (tested with 7.0.15). Every write goes to its append-only file. */
 export const redis: Server = {
   name: 'redis',
+  kind: 'redis',
   title: 'Redis',
   ports: (base) => ({ port: base + 3 }),
   async prepare({ dir, portBase, secrets, user }) {

@@ -1,10 +1,12 @@
 import { chmodSync, chownSync, writeFileSync } from 'node:fs'
 import type { OwnUser } from './own-user.ts'
-import type { ServerName, ServersState } from './state.ts'
+import type { NodeName, ServerName, ServersState } from './state.ts'
 
-/** One of the servers: how it is installed, configured, started, probed and stopped. */
+/** A server, or one node of its cluster: how to install, configure, start, probe and stop it. */
 export interface Server {
-  readonly name: ServerName
+  /** Also the name of its folder. */
+  readonly name: NodeName
+  readonly kind: ServerName
   /** The name in messages. */
   readonly title: string
   /** The ports that the server opens, by purpose. */
@@ -18,7 +20,10 @@ export interface Server {
    * process gets SIGTERM.
    */
   askToStop?(settings: ServerSettings): Promise<void>
-  /** The environment variables with which the service finds the server. */
+  /**
+   * The environment variables with which the service finds the server. The nodes of a cluster
+   * return the same ones.
+   */
   env(settings: ServerSettings): Readonly<Record<string, string>>
 }
 
@@ -27,6 +32,7 @@ export interface ServerSettings {
   /** Absolute path of the server's folder. */
   readonly dir: string
   readonly portBase: number
+  readonly kafkaClusterId: string
   readonly secrets: ServersState['secrets']
 }
 

@@ -6,7 +6,7 @@ import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { makeFolder } from '../../pipeline/runtime/make-folder.ts'
 import { clickhouse } from './clickhouse.ts'
 import { withFolderLock } from './folder-lock.ts'
-import { kafka } from './kafka.ts'
+import { chosenOf, serversOf } from './nodes.ts'
 import { giveTo, makeOwnFolder, ownUserOf } from './own-user.ts'
 import { refuseTakenPorts } from './ports.ts'
 import {
@@ -15,11 +15,9 @@ import {
   type ProcessIdentity,
   signalProcess,
 } from './process-identity.ts'
-import { redis } from './redis.ts'
 import type { Server, ServerSettings } from './server.ts'
-import { createState, readState, type ServerName, type ServersState, writeState } from './state.ts'
+import { createState, type NodeName, readState, type ServersState, writeState } from './state.ts'
 
-const SERVERS: readonly Server[] = [kafka, clickhouse, redis]
 const DEFAULT_PORT_BASE = 29_000
 const READY_WITHIN_MS = 180_000
 const STOPPED_WITHIN_MS = 20_000
@@ -28,10 +26,12 @@ const LOCK_WAIT_MS = 2 * READY_WITHIN_MS
 
 /** Options of `startServers`. */
 export interface StartOptions {
-  /** The first of four ports; default 29000, or the last one of the folder. */
+  /** The first port; default 29000, or the last one of the folder. */
   readonly portBase?: number
-  /** Starts only this server; default: all servers. */
-  readonly only?: ServerName
+  /** Makes a new folder one of clusters. A folder of single servers is refused. */
+  readonly cluster?: boolean
+  /** Starts only this server, or this node of a cluster; default: all servers. */
+  readonly only?: NodeName
   /**
    * Password of the read-only user of analysts (rule J9). By default the last one of the folder; a
    * new folder has no such user.
@@ -46,9 +46,15 @@ export interface StartOptions {
  */
 export async function startServers(dir: string, options: StartOptions = {}) {
   return withFolderLock(dir, LOCK_WAIT_MS, async () => {
-    const state = readState(dir) ?? createState(options.portBase ?? DEFAULT_PORT_BASE)
+    const cluster = options.cluster ?? false
+    const state = readState(dir) ?? createState(options.portBase ?? DEFAULT_PORT_BASE, cluster)
+    if (cluster && !state.cluster)
+      throw new ServiceError(
+        'invalid_argument',
+        `--cluster: ${resolve(dir)} has single servers; choose another folder`,
+      )
     movePorts(dir, state, options.portBase)
-    const chosen = SERVERS.filter(({ name }) => options.only === undefined || options.only === name)
+    const chosen = chosenOf(state, options.only)
     if (options.analystPassword && options.analystPassword !== state.secrets.analystPassword) {
       state.secrets.analystPassword = options.analystPassword
       await stopServer(clickhouse, dir, state)
@@ -73,13 +79,13 @@ export async function startServers(dir: string, options: StartOptions = {}) {
 }
 
 /** Stops the servers of a data folder cleanly. A folder without servers is not an error. */
-export async function stopServers(dir: string, options: { only?: ServerName } = {}) {
+export async function stopServers(dir: string, options: { only?: NodeName } = {}) {
   await change(dir, options.only, stopServer)
 }
 
 /** How a server is. */
 export interface ServerStatus {
-  readonly name: ServerName
+  readonly name: NodeName
   /** `answers`; `silent`: it runs and does not answer; `down`: it does not run. */
   readonly state: 'answers' | 'silent' | 'down'
   /** Number of its process; null: none. */
@@ -92,13 +98,12 @@ export interface ServerStatus {
 /** Returns how the servers of a data folder are; none for a folder without servers. */
 export async function serversStatus(
   dir: string,
-  options: { readonly only?: ServerName } = {},
+  options: { readonly only?: NodeName } = {},
 ): Promise<readonly ServerStatus[]> {
   const state = readState(dir)
   if (state === null) return []
-  const chosen = SERVERS.filter(({ name }) => options.only === undefined || options.only === name)
   return Promise.all(
-    chosen.map(async (server) => {
+    chosenOf(state, options.only).map(async (server) => {
       const settings = settingsOf(server, dir, state)
       const isUp = runs(server, state)
       const answers = isUp && (await server.probe(settings).then(TRUE, FALSE))
@@ -117,7 +122,7 @@ const TRUE = () => true
 const FALSE = () => false
 
 /** Ends servers with SIGKILL, for tests of crashes. */
-export async function killServers(dir: string, options: { only?: ServerName } = {}) {
+export async function killServers(dir: string, options: { only?: NodeName } = {}) {
   await change(dir, options.only, async (server, _dir, state) => {
     const identity = state.processes[server.name]
     if (identity && signalProcess(identity, 'SIGKILL')) await exited(identity, STOPPED_WITHIN_MS)
@@ -126,14 +131,14 @@ export async function killServers(dir: string, options: { only?: ServerName } = 
 
 async function change(
   dir: string,
-  only: ServerName | undefined,
+  only: NodeName | undefined,
   apply: (server: Server, dir: string, state: ServersState) => Promise<void>,
 ): Promise<void> {
   if (readState(dir) === null) return
   await withFolderLock(dir, LOCK_WAIT_MS, async () => {
     const state = readState(dir)
     if (state === null) return
-    const chosen = SERVERS.filter(({ name }) => only === undefined || only === name)
+    const chosen = chosenOf(state, only)
     await Promise.all(chosen.map((server) => apply(server, dir, state)))
     for (const { name } of chosen) delete state.processes[name]
     writeState(dir, state)
@@ -142,7 +147,7 @@ async function change(
 
 async function startServer(server: Server, dir: string, state: ServersState): Promise<void> {
   const settings = settingsOf(server, dir, state)
-  const user = ownUserOf(server.name, dir)
+  const user = ownUserOf(server.kind, dir)
   if (user) chmodSync(dir, 0o711) // the servers' users can enter it, and cannot list it
   // The server can read its folder, and write only to `data`.
   makeOwnFolder(settings.dir, user ? 0o750 : 0o700, user && { uid: 0, gid: user.gid })
@@ -218,7 +223,7 @@ function runs(server: Server, state: ServersState): boolean {
 
 function movePorts(dir: string, state: ServersState, portBase: number | undefined): void {
   if (portBase === undefined || portBase === state.portBase) return
-  if (SERVERS.some((server) => runs(server, state)))
+  if (serversOf(state).some((server) => runs(server, state)))
     throw new ServiceError(
       'invalid_argument',
       `--port-base ${portBase}: the servers of ${resolve(dir)} run on ${state.portBase}; stop them first`,
@@ -227,7 +232,8 @@ function movePorts(dir: string, state: ServersState, portBase: number | undefine
 }
 
 function settingsOf(server: Server, dir: string, state: ServersState): ServerSettings {
-  return { dir: resolve(dir, server.name), portBase: state.portBase, secrets: state.secrets }
+  const { portBase, kafkaClusterId, secrets } = state
+  return { dir: resolve(dir, server.name), portBase, kafkaClusterId, secrets }
 }
 
 const logFile = (settings: ServerSettings) => join(settings.dir, 'server.log')

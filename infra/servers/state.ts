@@ -6,16 +6,25 @@ import { ROLES } from '../../pipeline/config.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { makeFolder } from '../../pipeline/runtime/make-folder.ts'
 
-const SERVER_NAMES = ['kafka', 'clickhouse', 'redis'] as const
 /** The servers that `npm run servers` can start. */
+export const SERVER_NAMES = ['kafka', 'clickhouse', 'redis'] as const
+/** One of `SERVER_NAMES`. */
 export type ServerName = (typeof SERVER_NAMES)[number]
+/** One process of a server: the server's name, or `<server>-<part>` in a cluster (`kafka-2`). */
+export type NodeName = ServerName | `${ServerName}-${string}`
 
 const newSecret = () => randomBytes(18).toString('hex')
 const newKey = () => randomBytes(32).toString('hex')
+/** 16 random bytes as base64url. The id may not begin with a dash. */
+const newClusterId = () => `A${randomBytes(16).toString('base64url').slice(1)}`
 const newRolePasswords = () => ({ ingest: newSecret(), workers: newSecret(), api: newSecret() })
 
 const State = z.object({
   portBase: z.int().min(1024).max(65_000),
+  /** Whether the servers run as clusters (`--cluster`). */
+  cluster: z.boolean().default(false),
+  /** The id that the nodes of Kafka are formatted with. */
+  kafkaClusterId: z.string().default(newClusterId),
   secrets: z.object({
     clickhousePassword: z.string(),
     readerPassword: z.string().default(newSecret),
@@ -26,8 +35,9 @@ const State = z.object({
     /** Passwords of the ClickHouse users of the service's roles. */
     rolePasswords: z.record(z.enum(ROLES), z.string()).default(newRolePasswords),
   }),
-  processes: z.partialRecord(
-    z.enum(SERVER_NAMES),
+  /** By `NodeName`. */
+  processes: z.record(
+    z.string(),
     z.object({ pid: z.int(), startTicks: z.int(), bootId: z.string() }),
   ),
 })
@@ -59,9 +69,11 @@ export function readState(dir: string): ServersState | null {
 }
 
 /** A new state with new passwords and no processes. */
-export function createState(portBase: number): ServersState {
+export function createState(portBase: number, cluster: boolean): ServersState {
   return {
     portBase,
+    cluster,
+    kafkaClusterId: newClusterId(),
     secrets: {
       clickhousePassword: newSecret(),
       readerPassword: newSecret(),
