@@ -15,7 +15,13 @@ import { createKafkaLogger } from './kafka-logger.ts'
 import type { Topic } from './topics.ts'
 
 // Types for the rest of this room. No other file imports the package of the client.
-export type { Admin, Consumer as KafkaConsumer, EachBatchPayload, KafkaMessage } from 'kafkajs'
+export type {
+  Admin,
+  Consumer as KafkaConsumer,
+  EachBatchPayload,
+  KafkaMessage,
+  RecordMetadata,
+} from 'kafkajs'
 export type KafkaClient = Kafka
 
 /** A few attempts within three seconds. Callers then retry or fail by their own rules. */

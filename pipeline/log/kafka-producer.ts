@@ -2,7 +2,7 @@ import { ServiceError } from '../domain/service-error.ts'
 import type { Logger } from '../runtime/logger.ts'
 import { pause } from '../runtime/pause.ts'
 import type { OutgoingEntry } from './append-queue.ts'
-import { createProducer, type KafkaClient } from './kafka-client.ts'
+import { createProducer, type KafkaClient, type RecordMetadata } from './kafka-client.ts'
 
 /** A producer that waits for a lost server. */
 export interface PatientProducer {
@@ -34,14 +34,18 @@ export async function openProducer(
   return {
     async send(entries) {
       let waiting = false
+      let messages = [...entries]
       for (let pauseMs = 100; ; pauseMs = Math.min(2 * pauseMs, 2000)) {
         if (closing.signal.aborted) throw new ServiceError('closed', 'the log is closed')
         try {
           if (waiting) await renew()
-          await producer.sendBatch({
-            acks: -1,
-            topicMessages: [{ topic, messages: [...entries] }],
-          })
+          while (messages.length > 0) {
+            const answers = await producer.sendBatch({
+              acks: -1,
+              topicMessages: [{ topic, messages }],
+            })
+            messages = withoutAnswer(messages, answers)
+          }
           if (waiting) logger.info('log appends again')
           return
         } catch (error) {
@@ -61,6 +65,19 @@ export async function openProducer(
       await producer.disconnect().catch(() => {})
     },
   }
+}
+
+/**
+ * Returns the entries of partitions that no broker has acknowledged. `sendBatch` of kafkajs 2.2.4
+ * may resolve without them. When it retries after one broker failed, it skips every broker that has
+ * answered before, also one that has become the leader of a partition of the failed broker.
+ */
+function withoutAnswer(
+  messages: readonly OutgoingEntry[],
+  answers: readonly RecordMetadata[],
+): OutgoingEntry[] {
+  const answered = new Set(answers.map(({ partition }) => partition))
+  return messages.filter(({ partition }) => !answered.has(partition))
 }
 
 async function connectProducer(kafka: KafkaClient) {

@@ -1,0 +1,54 @@
+import test from 'ava'
+import type { ProducerBatch } from 'kafkajs'
+import { createLogger } from '../runtime/logger.ts'
+import type { OutgoingEntry } from './append-queue.ts'
+import type { KafkaClient } from './kafka-client.ts'
+import { openProducer } from './kafka-producer.ts'
+
+/**
+ * A client whose producer answers for these partitions, call by call, and then for all. It fails
+ * where there is an error.
+ */
+function clientOf(answers: (readonly number[] | Error)[]) {
+  const sent: string[][] = []
+  let producers = 0
+  const producer = {
+    async connect() {
+      producers++
+    },
+    async disconnect() {},
+    async sendBatch({ topicMessages }: ProducerBatch) {
+      const messages = topicMessages?.[0]?.messages ?? []
+      sent.push(messages.map(({ value }) => String(value)))
+      const answer = answers.shift() ?? [0, 1, 2]
+      if (answer instanceof Error) throw answer
+      return answer.map((partition) => ({ topicName: 'topic', partition, errorCode: 0 }))
+    },
+  }
+  const client = { producer: () => producer } as unknown as KafkaClient // all that is used of it
+  return { client, sent, producers: () => producers }
+}
+
+const entry = (partition: number, value: string): OutgoingEntry => ({ partition, key: null, value })
+const ENTRIES = [entry(0, 'a'), entry(1, 'b'), entry(2, 'c'), entry(1, 'd')]
+
+test('entries that the client left out, although it resolved, are sent again in their order', async (t) => {
+  const { client, sent, producers } = clientOf([[0], [2]])
+  const producer = await openProducer(client, 'topic', createLogger('silent'))
+  await producer.send(ENTRIES)
+  await producer.send([entry(1, 'e')])
+  t.deepEqual(sent, [['a', 'b', 'c', 'd'], ['b', 'c', 'd'], ['b', 'd'], ['e']])
+  t.is(producers(), 1)
+})
+
+test('a producer that failed is replaced, and sends what was not acknowledged', async (t) => {
+  const { client, sent, producers } = clientOf([[0], new Error('no broker'), [1, 2]])
+  const producer = await openProducer(client, 'topic', createLogger('silent'))
+  await producer.send(ENTRIES)
+  t.deepEqual(sent, [
+    ['a', 'b', 'c', 'd'],
+    ['b', 'c', 'd'],
+    ['b', 'c', 'd'],
+  ])
+  t.is(producers(), 2)
+})
