@@ -29,6 +29,8 @@ export interface Command {
    * is shown first, and a question asked.
    */
   readonly asksFirst?: boolean
+  /** Whether it runs without the data of the service: of `parts` it uses only `stop`. */
+  readonly isStandalone?: boolean
   /**
    * Rewrites arguments so that they mean the same in another process, and when the command is
    * repeated: absolute paths, an idempotency key. Left out, they are used as they are.
@@ -68,6 +70,7 @@ export function optionCommand<
   readonly options?: Shape
   readonly flags?: readonly Flag[]
   readonly asksFirst?: boolean
+  readonly isStandalone?: boolean
   /** Whether the audit log records the command, with all its arguments. */
   readonly isRecorded?: boolean
   run(
@@ -83,6 +86,7 @@ export function optionCommand<
     usage,
     flags,
     ...(definition.asksFirst && { asksFirst: true }),
+    ...(definition.isStandalone && { isStandalone: true }),
     ...(definition.isRecorded && { recorded: (args) => args }),
     readsReason: 'reason' in options,
     async run(args, parts, report) {

@@ -16,6 +16,7 @@ import { ledgerCheck } from './ledger-check.ts'
 import { meterRebuild } from './meter-rebuild.ts'
 import { migrateCommand } from './migrate.ts'
 import type { OperatorParts } from './parts.ts'
+import { probe } from './probe.ts'
 import { programs } from './programs.ts'
 import type { Report } from './progress.ts'
 import { recomputeCommand } from './recompute.ts'
@@ -46,6 +47,7 @@ const COMMANDS: readonly Command[] = [
   meterRebuild,
   reconcile,
   audit,
+  probe,
   actionsCommand,
   migrateCommand,
   { ...sql, recorded: digestOf },
@@ -109,6 +111,21 @@ export async function runCommand(
   return withAudit(store, action, () =>
     command.run(command.readsReason ? rest : others, parts, report),
   )
+}
+
+/** Whether the command in `args` runs without the data of the service. */
+export function isStandalone(args: readonly string[]): boolean {
+  return find(args)?.command.isStandalone ?? false
+}
+
+/** Runs a command for which `isStandalone` holds, until it ends or `stop` aborts. */
+export function runStandalone(
+  args: readonly string[],
+  stop: AbortSignal,
+  report: Report,
+): Promise<CommandResult> {
+  // The cast is safe: a standalone command uses nothing else.
+  return runCommand(args, { stop } as OperatorParts, report)
 }
 
 /** Splits `--reason <text>` from the other arguments. */

@@ -7,13 +7,16 @@ import {
   dryRunOf,
   failureOf,
   helpOf,
+  isStandalone,
   nameOf,
   noCommand,
   portableArgs,
+  runStandalone,
   usageOf,
 } from './commands.ts'
 import { reportTo } from './progress.ts'
 import { askOperator, errorReplyOf, type Reply } from './socket.ts'
+import { stopOnSignal } from './stop-on-signal.ts'
 
 /** Characters that JSON does not escape and a terminal obeys: C1 controls and direction marks. */
 const TERMINAL_CONTROLS = /[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g
@@ -35,6 +38,8 @@ async function run(): Promise<Reply> {
       process.stderr.write(`${usageOf(args)}\n`)
       throw noCommand(args)
     }
+    if (isStandalone(args))
+      return { kind: 'done', outcome: await runStandalone(args, stopOnSignal(), report) }
     const config = loadDataConfig(readSecretFiles(process.env))
     const preview = dryRunOf(args)
     const isSure =

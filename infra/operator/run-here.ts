@@ -26,6 +26,7 @@ import type { CommandResult } from './command.ts'
 import { runCommand } from './commands.ts'
 import type { OperatorParts } from './parts.ts'
 import type { Report } from './progress.ts'
+import { stopOnSignal } from './stop-on-signal.ts'
 
 /** Runs a command in this process, on data that no running process owns. */
 export async function runHere(
@@ -146,11 +147,4 @@ async function openBackfills(
     logger,
     metrics: createIngestMetrics(createRegistry()),
   })
-}
-
-/** A signal that Ctrl-C and SIGTERM abort: a command then ends where it can be continued. */
-function stopOnSignal(): AbortSignal {
-  const stopping = new AbortController()
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort())
-  return stopping.signal
 }

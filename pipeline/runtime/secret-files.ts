@@ -13,6 +13,7 @@ export const SECRET_KEYS = [
   'YELLOWSTONE_X_TOKEN',
   'SOLANA_RPC_URL',
   'PRIVACY_SALT',
+  'PROBE_API_KEY',
 ] as const
 
 type Env = Readonly<Record<string, string | undefined>>
