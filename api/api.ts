@@ -28,7 +28,7 @@ import { createLimits } from './limits.ts'
 import type { Redis } from './redis-connection.ts'
 import { followStorage, type StoragePosition } from './storage-position.ts'
 import type { Feed } from './stream/feed.ts'
-import { type ApiMetrics, createApiMetrics } from './telemetry.ts'
+import { type ApiMetrics, collectProgress, createApiMetrics } from './telemetry.ts'
 
 /** Dependencies of the API. The caller creates and closes them. */
 export interface ApiDeps {
@@ -87,6 +87,12 @@ export function createApi(deps: ApiDeps): Api {
   const metrics = createApiMetrics(deps.registry)
   const server = createHttpServer(connectionLimits(config, metrics))
   readiness.add(readinessChecks(deps, store, position))
+  const stages = {
+    ingest: () => feed.sealed(),
+    storage: position.stored,
+    feed: () => feed.sent(),
+  }
+  collectProgress(deps.registry, stages, credits)
   let url = ''
   const publicUrl = () => config.publicUrl ?? url
   let { jwtKeys } = config

@@ -32,3 +32,31 @@ export function createApiMetrics(registry: Registry) {
 
 /** The metrics of the API. */
 export type ApiMetrics = ReturnType<typeof createApiMetrics>
+
+/**
+ * Adds the times that grow old when a stage of the service, or the roll-up of usage, stands still.
+ * They are unix seconds, so that an alert compares them with the time of Prometheus.
+ */
+export function collectProgress(
+  registry: Registry,
+  stages: Readonly<Record<'ingest' | 'storage' | 'feed', () => { blockTime: number } | null>>,
+  credits: { readonly rolledUpAt: number | null },
+): void {
+  const { readings } = metricsOf(registry)
+  readings(
+    'stage_block_time_seconds',
+    'Block time (unix seconds) of the newest slot that a stage has completed: ingest (it is on the log), storage, feed. See `GET /status`.',
+    ['stage'],
+    () =>
+      Object.entries(stages).flatMap(([stage, newest]) => {
+        const at = newest()
+        return at === null ? [] : [[{ stage }, at.blockTime] as const]
+      }),
+  )
+  readings(
+    'credits_rolled_up_time_seconds',
+    'Unix seconds at which usage was last rolled up into the ledger completely.',
+    [],
+    () => (credits.rolledUpAt === null ? [] : [[{}, credits.rolledUpAt / 1000]]),
+  )
+}

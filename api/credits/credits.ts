@@ -26,6 +26,7 @@ export class Credits {
   #seconds = 0
   /** Credits of withdrawn trades that are not given back, not yet logged. */
   #dropped = 0
+  #rolledUpAt: number | null = null
   /** Work that failed the last time. */
   readonly #failing = new Set<string>()
 
@@ -33,6 +34,11 @@ export class Credits {
     this.#meter = deps.meter
     this.#ledger = deps.ledger
     this.#logger = deps.logger
+  }
+
+  /** When all usage was last rolled up into the ledger (unix ms); null before the first time. */
+  get rolledUpAt(): number | null {
+    return this.#rolledUpAt
   }
 
   /** Charges a request, all or nothing, once per request id. */
@@ -120,6 +126,7 @@ export class Credits {
       await this.#payBack()
       await this.#meter.releaseExpiredBlocks()
       while ((await this.#ledger.rollUp()) > leave);
+      this.#rolledUpAt = Date.now()
       if (this.#seconds++ % RELOAD_SECONDS === 0) await this.#ledger.reloadGranted()
     })
     await this.#attempt('giving back credits of withdrawn trades', () => this.#payRetracted())

@@ -1,6 +1,6 @@
 import { startHealthServer } from '../../pipeline/runtime/health-server.ts'
 import type { OnStage } from '../../pipeline/runtime/slot-stage.ts'
-import { collectProcessMetrics } from '../../pipeline/runtime/telemetry.ts'
+import { collectProcessMetrics, collectReadiness } from '../../pipeline/runtime/telemetry.ts'
 import { readApiSecrets, serveApi } from './api.ts'
 import { ownsData, type ServiceConfig } from './config.ts'
 import { createContext, type ServiceContext } from './context.ts'
@@ -130,6 +130,7 @@ function stepsOf(parts: OpenParts) {
 /** Serves metrics, liveness and readiness on `METRICS_PORT` (rules D7, J4). */
 function startMetricsServer({ config, registry, readiness }: ServiceContext): Promise<ServicePart> {
   collectProcessMetrics(registry)
+  collectReadiness(registry, readiness)
   const { HOST: host } = config.api
   return startHealthServer({ host, port: config.metricsPort, registry, readiness })
 }
