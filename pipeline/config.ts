@@ -36,6 +36,7 @@ export const pipelineEnv = {
     /^[A-Za-z0-9._-]{1,100}$/.test(text) ? text : undefined,
   ).default(''),
   KAFKA_SSL: envBoolean().default(false),
+  INGEST_FAILOVER: envBoolean().default(false),
   KAFKA_SASL: envText(
     'mechanism:user:password with plain, scram-sha-256 or scram-sha-512',
     'scram-sha-512:service:...',

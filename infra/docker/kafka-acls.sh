@@ -1,7 +1,7 @@
 #!/bin/bash
 # Sets the Kafka permissions of each role (docker-compose.yml). Kafka refuses everything else. Every
 # role may create a missing topic, read it in consumer groups whose names begin with the name of the
-# topic, and read the settings of brokers. Ingest and operators may write to it.
+# topic, and read the settings of brokers. Ingest and operators may write to it, ingest may lead.
 set -euo pipefail
 umask 077
 : "${KAFKA_HOME:=/opt/kafka}" "${BOOTSTRAP:=kafka:9092}" "${PASSWORD_FILE:=/run/secrets/kafka_password_broker}"
@@ -29,3 +29,4 @@ allow "$all" Read Describe DescribeConfigs Create -- --topic "$topic"
 allow "$all" Read Describe Delete -- --group "$topic." --resource-pattern-type prefixed
 allow "$all" DescribeConfigs IdempotentWrite -- --cluster
 allow 'ingest operator' Write -- --topic "$topic"
+allow ingest Write Describe -- --transactional-id "$topic.ingest" # INGEST_FAILOVER

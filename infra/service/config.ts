@@ -65,6 +65,8 @@ export interface ServiceConfig extends DataConfig {
   /** `REPAIR_RPC_CALLS_PER_HOUR`: 0: breaks stay open (rule K8). */
   readonly repairCallsPerHour: number
   readonly roles: ReadonlySet<Role>
+  /** `INGEST_FAILOVER`: this process ingests only while no other one does (rule K14). */
+  readonly ingestFailover: boolean
   readonly source: SourceConfig
   readonly solPricesFile: string | null
   /** `STRATEGIES_FILE`, by default the file that ships with the program (rule G5). */
@@ -153,6 +155,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): S
   const values = readEnv(serviceEnv, env, contradictions)
   return {
     roles: new Set(values.ROLES),
+    ingestFailover: values.INGEST_FAILOVER,
     source: sourceOf(values),
     yellowstone: values.YELLOWSTONE_ENDPOINT
       ? {
@@ -217,6 +220,9 @@ function contradictions(values: ServiceEnv): string[] {
   }
   if (values.YELLOWSTONE_ENDPOINT !== undefined && values.SIMULATOR_BLOCKS !== undefined) {
     faults.push('SIMULATOR_BLOCKS: has no effect with YELLOWSTONE_ENDPOINT; set only one of them')
+  }
+  if (values.INGEST_FAILOVER) {
+    need('KAFKA_BROKERS', 'with INGEST_FAILOVER: a log in memory has one process')
   }
   if (roles.size < ROLES.length) {
     const why = 'unless ROLES names all roles: processes can share only real servers'

@@ -13,6 +13,8 @@ const SECTIONS = {
     LOG_LEVEL: 'Lowest level of the log on stderr.',
   },
   'Where data comes from': {
+    INGEST_FAILOVER:
+      'Whether several processes with role `ingest` share the work: one writes, the others stand by and take over ([how](operating.md#two-ingests)). The same in all of them. Requires `KAFKA_BROKERS`.',
     YELLOWSTONE_ENDPOINT:
       'Yellowstone gRPC server: transactions (role `ingest`), accounts of pools (`workers`).',
     YELLOWSTONE_X_TOKEN: 'Token of that server.',

@@ -2,6 +2,8 @@ import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import type { SolPrice } from '../../pipeline/domain/slot.ts'
 import { createWallets } from '../../pipeline/domain/wallets.ts'
 import { createRpc } from '../../pipeline/ingest/rpc/rpc.ts'
+import type { OpenUpdateStream } from '../../pipeline/ingest/stream/yellowstone.ts'
+import type { ReadyCheck } from '../../pipeline/runtime/readiness.ts'
 import { readPoolPrices } from '../../pipeline/store/tables/sol-prices.ts'
 import { type Ingest, startIngest } from '../../pipeline/workers/ingest/ingest.ts'
 import { readResumePoint } from '../../pipeline/workers/ingest/resume-point.ts'
@@ -13,6 +15,7 @@ import type { ServicePart } from './open-parts.ts'
 import type { PaymentWatch } from './payments.ts'
 import type { ProgramNames } from './program-labels.ts'
 import { type Reload, reloadFile } from './reload.ts'
+import type { WalletList } from './source.ts'
 import type { Stores } from './stores.ts'
 
 /** Pool prices that ingest starts with: two hours of them, twice the age that a price may have. */
@@ -20,8 +23,22 @@ const POOL_PRICES = 7200
 
 /** Running ingest, with the backfills that it starts. */
 export interface Ingestion extends ServicePart {
+  readonly ready: { readonly ingest: ReadyCheck }
   /** Reads `WALLETS_FILE` again. */
   readonly reload: Reload
+}
+
+/** What ingest works with. */
+export interface IngestionParts {
+  readonly history: TrackedHistory
+  readonly names: Pick<ProgramNames, 'programs'>
+  readonly payments: PaymentWatch | null
+  readonly solPrices: readonly SolPrice[]
+  readonly pricesStored: Promise<void> | undefined
+  /** The wallets tracked now, if they were read again since the start of the process. */
+  readonly wallets?: WalletList
+  /** Opens streams; by default from the Yellowstone server. */
+  readonly openStream?: OpenUpdateStream
 }
 
 /**
@@ -32,21 +49,16 @@ export interface Ingestion extends ServicePart {
 export async function startIngestion(
   context: ServiceContext,
   { store, log }: Pick<Stores, 'store' | 'log'>,
-  parts: {
-    readonly history: TrackedHistory
-    readonly names: Pick<ProgramNames, 'programs'>
-    readonly payments: PaymentWatch | null
-    readonly solPrices: readonly SolPrice[]
-    readonly pricesStored: Promise<void> | undefined
-  },
+  parts: IngestionParts,
 ): Promise<Ingestion> {
   const { config, ingestMetrics, fail } = context
-  const { history, names, payments, solPrices, pricesStored } = parts
+  const { history, names, payments, solPrices, pricesStored, openStream } = parts
   const { source, backfills, autoBackfill } = history
+  const { wallets = source.wallets } = parts
   const ingest = await startIngest({
     ...context,
     config: { ...source, priceMaxAgeSeconds: config.solPriceMaxAgeSeconds },
-    wallets: createWallets(source.wallets.addresses),
+    wallets: createWallets(wallets.addresses),
     programs: names.programs,
     log,
     resumePoint: () => readResumePoint({ ...context, log, store }),
@@ -55,6 +67,7 @@ export async function startIngestion(
     limits: { refusalMs: config.refusalMs },
     metrics: ingestMetrics,
     deposits: payments?.deposits ?? null,
+    openStream,
   })
   ingest.done.catch(fail)
   const beginBackfills = async () => {
@@ -82,7 +95,7 @@ export async function startIngestion(
   })
   return {
     ready: { ingest: async () => requireSealed(ingest) },
-    reload: reloadWallets(context, history, ingest),
+    reload: reloadWallets(context, history, ingest, wallets.addresses.length),
     async close() {
       const closed = Promise.all([autoBackfill.close(), repairs.stop(), snapshots.stop()])
       backfills.close() // ends backfills that wait for an RPC server, for which `closed` would wait
@@ -101,8 +114,9 @@ function reloadWallets(
   { logger }: Pick<ServiceContext, 'logger'>,
   { source, track, autoBackfill }: TrackedHistory,
   ingest: Ingest,
+  wallets: number,
 ): Reload {
-  let followed = source.wallets.addresses.length
+  let followed = wallets
   return reloadFile(logger, 'wallets not read again, the old list stays in force', async () => {
     const list = await source.readWallets()
     await track(list)

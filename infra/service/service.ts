@@ -5,6 +5,7 @@ import { readApiSecrets, serveApi } from './api.ts'
 import { ownsData, type ServiceConfig } from './config.ts'
 import { createContext, type ServiceContext } from './context.ts'
 import { openChannel } from './credit-system.ts'
+import { startFailover } from './failover.ts'
 import { checkTrackedWallets, openHistory } from './history.ts'
 import { startIngestion } from './ingestion.ts'
 import { type OpenParts, openInOrder, type ServicePart } from './open-parts.ts'
@@ -100,7 +101,7 @@ async function startSteps(
   )
   await step(metricsPort !== 0, () => startMetricsServer(context))
   const ingestion = await step(history, (history) =>
-    startIngestion(context, stores, {
+    (config.ingestFailover ? startFailover : startIngestion)(context, stores, {
       history,
       names,
       payments,

@@ -510,6 +510,11 @@ refused({
 `,
 })
 refused({
+  title: 'a standby of a log in memory',
+  env: { INGEST_FAILOVER: 'true' },
+  says: 'KAFKA_BROKERS: required with INGEST_FAILOVER: a log in memory has one process\n',
+})
+refused({
   title: 'a real stream without RPC and wallets',
   env: { YELLOWSTONE_ENDPOINT: `http://${nowhere}`, YELLOWSTONE_X_TOKEN: PASSWORD },
   says: `bad configuration:

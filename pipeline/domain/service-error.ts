@@ -8,6 +8,7 @@ export type ServiceErrorCode =
   | 'unreachable'
   | 'unavailable'
   | 'closed'
+  | 'fenced'
   | 'out_of_range'
   | 'lagged'
   | 'account_exists'

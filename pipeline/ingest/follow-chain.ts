@@ -50,7 +50,7 @@ export interface FollowDeps {
   readonly logger: Logger
   readonly metrics: IngestMetrics
   /** Replaces the Yellowstone client in tests. */
-  readonly openStream?: OpenUpdateStream
+  readonly openStream?: OpenUpdateStream | undefined
   /** Called when a slot is `received` and `sealed`. */
   readonly onStage?: OnStage | undefined
 }

@@ -87,6 +87,10 @@ export function createIngestMetrics(registry: Registry) {
       'Bytes of transactions in memory: of unsealed slots, and of sealed slots waiting for the log.',
       ['where'],
     ),
+    isLeader: gauge(
+      'ingest_is_leader',
+      '1 while this process appends slots to the log; 0 on a standby.',
+    ),
     slot: gauge('ingest_slot', 'The newest slot acknowledged by the log.'),
   }
 }

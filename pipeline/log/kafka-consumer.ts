@@ -35,6 +35,8 @@ const MIB = 1024 * 1024
 
 /** Headers of a kept transaction. Followers skip it without reading its value. */
 export const KEPT_HEADERS = { kind: 'kept' } as const
+/** Headers of the empty entry with which a process begins to write (rule K14). All skip it. */
+export const FENCE_HEADERS = { kind: 'fence' } as const
 
 /**
  * A consumer that restarts: a client that crashed is replaced by a new one, which resumes at the
@@ -273,7 +275,8 @@ export class SupervisedConsumer implements Consumer {
     for (const message of messages) {
       if (loopYield.isDue) await loopYield.wait()
       const offset = BigInt(message.offset)
-      if (isFollower && message.headers?.kind?.toString() === KEPT_HEADERS.kind) {
+      const kind = message.headers?.kind?.toString()
+      if (kind === FENCE_HEADERS.kind || (isFollower && kind === KEPT_HEADERS.kind)) {
         next = offset + 1n
         continue
       }

@@ -3,29 +3,38 @@ import type { Logger } from '../runtime/logger.ts'
 import { pause } from '../runtime/pause.ts'
 import type { OutgoingEntry } from './append-queue.ts'
 import { createProducer, type KafkaClient, type RecordMetadata } from './kafka-client.ts'
+import { isFenced } from './kafka-writer.ts'
 
 /** A producer that waits for a lost server. */
 export interface PatientProducer {
   /**
    * Resolves when all in-sync replicas have acknowledged all entries. Waits for a lost server
-   * without a limit. Rejects with `closed` once closed, and with `internal` if Kafka refuses for
-   * good (no rights, entry too large).
+   * without a limit. Rejects with `closed` once closed, with `fenced` if another process writes now
+   * (rule K14), and with `internal` if Kafka refuses for good (no rights, entry too large).
    */
   send(entries: readonly OutgoingEntry[]): Promise<void>
   close(): Promise<void>
 }
 
-/** Connects a producer to one topic. Rejects when no broker answers. */
+/**
+ * Connects a producer to one topic. Rejects when no broker answers. `renewMs`: when the producer
+ * connects anew, because Kafka forgets names that are not asked for in 7 days
+ * (`transactional.id.expiration.ms`).
+ */
 export async function openProducer(
   kafka: KafkaClient,
   topic: string,
   logger: Logger,
+  renewMs = Number.POSITIVE_INFINITY,
 ): Promise<PatientProducer> {
   const closing = new AbortController()
   let producer = await connectProducer(kafka)
 
+  let renewAt = performance.now() + renewMs
+
   /** A new identity: the old one's sequence may be broken after an error. */
   const renew = async () => {
+    renewAt = performance.now() + renewMs
     await producer.disconnect().catch(() => {})
     producer = await connectProducer(kafka)
     if (closing.signal.aborted) await producer.disconnect()
@@ -38,7 +47,7 @@ export async function openProducer(
       for (let pauseMs = 100; ; pauseMs = Math.min(2 * pauseMs, 2000)) {
         if (closing.signal.aborted) throw new ServiceError('closed', 'the log is closed')
         try {
-          if (waiting) await renew()
+          if (waiting || performance.now() > renewAt) await renew()
           while (messages.length > 0) {
             const answers = await producer.sendBatch({
               acks: -1,
@@ -49,6 +58,10 @@ export async function openProducer(
           if (waiting) logger.info('log appends again')
           return
         } catch (error) {
+          if (isFenced(error))
+            throw new ServiceError('fenced', 'another process appends to the log now', {
+              cause: error,
+            })
           const refusal = refusalIn(error)
           if (refusal !== null && !closing.signal.aborted)
             throw new ServiceError('internal', `Kafka refuses to append: ${refusal}`, {
@@ -94,6 +107,7 @@ async function connectProducer(kafka: KafkaClient) {
 /** Errors that a retry does not fix. Source: Apache Kafka protocol guide, error codes. */
 const REFUSALS = new Set([
   'TOPIC_AUTHORIZATION_FAILED',
+  'TRANSACTIONAL_ID_AUTHORIZATION_FAILED',
   'CLUSTER_AUTHORIZATION_FAILED',
   'MESSAGE_TOO_LARGE',
   'RECORD_LIST_TOO_LARGE',

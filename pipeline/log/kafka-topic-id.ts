@@ -1,14 +1,12 @@
 import type { KafkaClient } from './kafka-client.ts'
+import { createCluster, sendRaw } from './kafka-internals.ts'
 
 /**
  * Returns the id that Kafka gave a topic when it was created: a UUID as 32 hex digits (KIP-516). A
  * topic that was deleted and created again has another id. Empty if the broker knows none (before
  * Kafka 2.8). Rejects when no broker answers.
  *
- * kafkajs 2.2.4 speaks Metadata up to version 6, which has no id, and sends no request but its own
- * through its public interface. So this request, version 10, goes over a connection of the client's
- * internal cluster, which also does TLS and authentication. `kafka.contract.test.ts` fails if
- * another version of the client has other internals.
+ * kafkajs 2.2.4 speaks Metadata up to version 6, which has no id; this request is version 10.
  */
 export async function readTopicId(kafka: KafkaClient, topic: string): Promise<string> {
   const cluster = createCluster(kafka)
@@ -16,20 +14,9 @@ export async function readTopicId(kafka: KafkaClient, topic: string): Promise<st
     await cluster.connect()
     await cluster.refreshMetadata() // learns the brokers
     if ((cluster.brokerPool.versions?.[METADATA]?.maxVersion ?? 0) < VERSION) return ''
-    const id = await cluster.brokerPool.withBroker(({ broker }) =>
-      broker.connectionPool.send({
-        request: {
-          apiKey: METADATA,
-          apiVersion: VERSION,
-          apiName: 'Metadata',
-          encode: async () => {
-            const buffer = encodeRequest(topic)
-            return { buf: buffer, buffer }
-          },
-        },
-        response: { decode: async (bytes) => bytes, parse: async (bytes) => readId(bytes) },
-      }),
-    )
+    const body = encodeRequest(topic)
+    const request = { apiKey: METADATA, apiVersion: VERSION, apiName: 'Metadata', body }
+    const id = await cluster.brokerPool.withBroker(({ broker }) => sendRaw(broker, request, readId))
     if (id === null) throw new Error('no broker told the id of the topic')
     return /^0*$/.test(id) ? '' : id
   } finally {
@@ -40,45 +27,6 @@ export async function readTopicId(kafka: KafkaClient, topic: string): Promise<st
 const METADATA = 3
 /** The first version whose response has the id. */
 const VERSION = 10
-
-/** The part of the client's internals that is used here. */
-interface Cluster {
-  connect(): Promise<void>
-  refreshMetadata(): Promise<void>
-  disconnect(): Promise<void>
-  readonly brokerPool: {
-    /** What the brokers support, by API key. */
-    readonly versions: Readonly<Record<number, { readonly maxVersion: number }>> | null
-    /** Tries each broker; null when all of them failed. */
-    withBroker<T>(ask: (found: { readonly broker: Broker }) => Promise<T>): Promise<T | null>
-  }
-}
-
-interface Broker {
-  readonly connectionPool: {
-    send<T>(exchange: {
-      readonly request: {
-        readonly apiKey: number
-        readonly apiVersion: number
-        readonly apiName: string
-        encode(): Promise<{ readonly buf: Buffer; readonly buffer: Buffer }>
-      }
-      readonly response: {
-        decode(bytes: Buffer): Promise<Buffer>
-        parse(bytes: Buffer): Promise<T>
-      }
-    }): Promise<T>
-  }
-}
-
-function createCluster(kafka: KafkaClient): Cluster {
-  const name = Object.getOwnPropertySymbols(kafka).find(
-    ({ description }) => description === 'private:Kafka:createCluster',
-  )
-  const create = name && (kafka as unknown as Record<symbol, unknown>)[name]
-  if (typeof create !== 'function') throw new Error('kafkajs has other internals than 2.2.4')
-  return create({ allowAutoTopicCreation: false }) as Cluster
-}
 
 /**
  * The rest of the request header (version 2: no tagged fields) and the body, from the protocol

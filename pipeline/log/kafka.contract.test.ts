@@ -10,6 +10,8 @@ import { LIVE_START, type SlotMarker } from '../domain/slot.ts'
 import { createLogger } from '../runtime/logger.ts'
 import { createRegistry } from '../runtime/telemetry.ts'
 import { createKafkaLog } from './kafka.ts'
+import { openProducer } from './kafka-producer.ts'
+import { createWriterClient } from './kafka-writer.ts'
 import type { EventLog, LogBatch, LogRecord } from './log.ts'
 import type { LogMessage } from './log-message.ts'
 import { encodeMessage, FORMAT_VERSION } from './record.ts'
@@ -328,6 +330,65 @@ test(`a restart continues with what is not final, and with what was not appended
   )
   await producer.disconnect()
   await log.close()
+})
+
+test(`once a process leads, Kafka refuses what the one before it appends, and a process that does not lead may append (rule K14)${why}`, async (t) => {
+  const prefix = aPrefix()
+  const open = () => createKafkaLog(config(prefix), deps(), { partitions: 2 })
+  const [first, second, operator] = await Promise.all([open(), open(), open()])
+  await first.lead()
+  await first.appendSlot({ marker: marker(1), records: [] })
+  await second.lead()
+  t.deepEqual((await second.resumePoint()).checkpoint, marker(1))
+  await t.throwsAsync(first.appendSlot({ marker: marker(2), records: [] }), { code: 'fenced' })
+  await t.throwsAsync(first.appendSlot({ marker: marker(3), records: [] }), { code: 'fenced' })
+  await second.appendSlot({ marker: marker(2), records: [] })
+  await operator.appendRefolds([{ wallet: 1, revision: 1 }])
+  await second.appendSlot({ marker: marker(4), records: [] })
+  const seen: unknown[][] = [[], []]
+  const registry = createRegistry()
+  const reader = await createKafkaLog(config(prefix), { ...deps(), registry }, { partitions: 2 })
+  await new Promise<void>((resolve, reject) => {
+    const group = { mode: 'shared', group: 'fold' } as const
+    const read = async ({ partition, records }: LogBatch) => {
+      for (const entry of records)
+        seen[partition]?.push(entry.kind === 'marker' ? entry.marker.slot : entry.kind)
+      if (seen.every((entries) => entries.includes(4))) resolve()
+    }
+    reader.consume(group, read).catch(reject)
+  })
+  t.deepEqual(seen, [
+    [1, 2, 'refold', 4],
+    [1, 2, 4],
+  ])
+  t.notRegex(await registry.metrics(), /log_malformed_records_total\{/)
+  for (const log of [first, second, operator, reader]) await log.close()
+})
+
+test(`a writer that connects anew stays fenced, and fences nobody (rule K14)${why}`, async (t) => {
+  const topic = aPrefix()
+  const kafka = client()
+  const admin = kafka.admin()
+  await admin.connect()
+  await admin.createTopics({ topics: [{ topic, numPartitions: 1 }] })
+  const entry = (value: string) => [{ partition: 0, key: null, value }]
+  /** Connects anew before each entry, as after a lost connection. */
+  const open = () =>
+    openProducer(createWriterClient(kafka, topic), topic, createLogger('silent'), -1)
+  const first = await open()
+  await first.send(entry('1'))
+  await first.send(entry('2'))
+  const second = await open()
+  // Before the second one has written anything.
+  await t.throwsAsync(first.send(entry('lost')), { code: 'fenced' })
+  for (const value of ['3', '4']) await second.send(entry(value))
+  await t.throwsAsync(first.send(entry('lost')), { code: 'fenced' })
+  await second.send(entry('5'))
+  const [offsets] = await admin.fetchTopicOffsets(topic)
+  t.is(offsets?.high, '5')
+  for (const one of [first, second]) await one.close()
+  await admin.deleteTopics({ topics: [topic] })
+  await admin.disconnect()
 })
 
 test(`a topic with other partitions is named, and nothing is changed${why}`, async (t) => {

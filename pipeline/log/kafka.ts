@@ -24,10 +24,11 @@ import {
   whileSettling,
   withAdmin,
 } from './kafka-client.ts'
-import { KEPT_HEADERS, SupervisedConsumer } from './kafka-consumer.ts'
+import { FENCE_HEADERS, KEPT_HEADERS, SupervisedConsumer } from './kafka-consumer.ts'
 import { hasCommitted, hasMembers, readEnds, readExtent } from './kafka-offsets.ts'
 import { openProducer, type PatientProducer } from './kafka-producer.ts'
 import { findResumePoint, readCheckpoint } from './kafka-tail.ts'
+import { createWriterClient } from './kafka-writer.ts'
 import type { BatchHandler, ConsumeOptions, Consumer, EventLog, LogExtent } from './log.ts'
 import type { LateOrigin, LogMessage, RecordMessage } from './log-message.ts'
 import { encodeMessage } from './record.ts'
@@ -75,6 +76,8 @@ export async function createKafkaLog(
 const MIN_SESSION_MS = 3000
 /** Brokers accept a megabyte for a partition and request by default. */
 const MAX_REQUEST_BYTES = 512 * 1024
+/** How often the writer renews its name: see `openProducer`. */
+const RENEW_MS = 24 * 3600 * 1000
 /** How often `settled` reads the offsets of a group. */
 const SETTLED_POLL_MS = 200
 
@@ -92,6 +95,7 @@ class KafkaLog implements EventLog {
   readonly partitions: number
   readonly epoch = 0
   readonly #parts: Parts
+  #producer: PatientProducer
   readonly #queue: AppendQueue
   readonly #closing = new AbortController()
   readonly #consumers = new Set<Consumer>()
@@ -99,7 +103,25 @@ class KafkaLog implements EventLog {
   constructor(parts: Parts) {
     this.#parts = parts
     this.partitions = parts.topic.partitions
-    this.#queue = createAppendQueue((entries) => parts.producer.send(entries), MAX_REQUEST_BYTES)
+    this.#producer = parts.producer
+    this.#queue = createAppendQueue((entries) => this.#producer.send(entries), MAX_REQUEST_BYTES)
+  }
+
+  async lead(): Promise<void> {
+    const { kafka, topic, config, logger } = this.#parts
+    const client = createWriterClient(kafka, `${topic.name}.ingest`)
+    const producer = await whileSettling(() =>
+      openProducer(client, topic.name, logger, RENEW_MS),
+    ).catch((cause: unknown) => {
+      throw unreachable(config, cause)
+    })
+    const before = this.#producer
+    this.#producer = producer
+    await before.close()
+    // From its entry on, each partition refuses the entries of the process that led before.
+    const fence = { key: null, value: '', headers: FENCE_HEADERS }
+    const partitions = Array.from({ length: this.partitions }, (_, partition) => partition)
+    await this.#queue.append(partitions.map((partition) => ({ partition, ...fence })))
   }
 
   appendSlot({ marker, records }: SlotRecords): Promise<void> {
@@ -222,7 +244,7 @@ class KafkaLog implements EventLog {
     this.#closing.abort()
     this.#queue.end(new ServiceError('closed', 'the log is closed'))
     await Promise.all([...this.#consumers].map((consumer) => consumer.close()))
-    await this.#parts.producer.close()
+    await this.#producer.close()
   }
 
   async #append(entries: readonly OutgoingEntry[], records: number): Promise<void> {

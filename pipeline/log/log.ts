@@ -23,12 +23,19 @@ export interface EventLog {
    */
   readonly epoch: number
   /**
+   * Makes this process the only writer of slots (rule K14). Call it before `resumePoint`: from when
+   * it resolves, nothing comes from the process that led before; its appends reject with `fenced`.
+   * Rejects with `unreachable` if the server does not answer. A log in memory has one process.
+   */
+  lead(): Promise<void>
+  /**
    * Appends a sealed slot. Resolves when its records and its marker on every partition are
    * acknowledged. Slots are appended in the order of the calls, even if the caller does not wait. A
    * caller bounds memory by the number of unacknowledged slots.
    *
    * A lost server is waited for without a limit. Rejects with a ServiceError only if the log is
-   * closed (`closed`) or cannot recover (`internal`: end the process). The slot may then be
+   * closed (`closed`), another process leads (`fenced`), or it cannot recover (`internal`): end the
+   * process. The slot may then be
    * appended in part. Appending it again is harmless, because consumers are idempotent by event
    * key.
    */

@@ -91,6 +91,8 @@ class MemoryLog implements EventLog {
     this.#parts = Array.from({ length: this.partitions }, (_, index) => new Partition(index))
   }
 
+  async lead(): Promise<void> {}
+
   appendSlot({ marker, records }: SlotRecords): Promise<void> {
     return this.#append(records.length, () => {
       for (const record of records)

@@ -12,6 +12,7 @@ test('the health server shows metrics, liveness, and why a process is not ready 
   const readiness = createReadiness(0)
   readiness.add({
     log: async () => {},
+    ingest: async () => 'standby' as const,
     store: async () => {
       if (!storeIsUp) throw new ServiceError('unavailable', 'ClickHouse does not answer')
     },
@@ -33,12 +34,12 @@ test('the health server shows metrics, liveness, and why a process is not ready 
   t.deepEqual(await get('/healthz'), { status: 200, body: '{"status":"ok"}' })
   t.deepEqual(await get('/readyz'), {
     status: 503,
-    body: '{"ready":false,"checks":{"log":"ok","store":"ClickHouse does not answer"}}',
+    body: '{"ready":false,"checks":{"log":"ok","ingest":"standby","store":"ClickHouse does not answer"}}',
   })
   storeIsUp = true
   t.deepEqual(await get('/readyz'), {
     status: 200,
-    body: '{"ready":true,"checks":{"log":"ok","store":"ok"}}',
+    body: '{"ready":true,"checks":{"log":"ok","ingest":"standby","store":"ok"}}',
   })
   t.is((await get('/metrics', 'POST')).status, 405)
   t.is((await get('/secret')).status, 404)

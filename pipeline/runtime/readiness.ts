@@ -1,12 +1,14 @@
 import { ServiceError } from '../domain/service-error.ts'
 
 /**
- * Checks one condition of readiness. Resolves if it holds, else rejects with a message for an
- * operator.
+ * Checks one condition of readiness. Resolves if it holds, with a word for the operator if there is
+ * more to say than `ok`. Else rejects with a message for an operator.
  */
-export type ReadyCheck = () => Promise<void>
+export type ReadyCheck = () => Promise<void> | Promise<'standby'>
 
-/** Whether the process is ready. `checks` has `ok`, or the reason why not, per condition. */
+/**
+ * Whether the process is ready. `checks` has `ok`, `standby`, or the reason why not, per condition.
+ */
 export interface ReadinessReport {
   readonly ready: boolean
   readonly checks: Readonly<Record<string, string>>
@@ -50,18 +52,19 @@ async function checkAll(checks: Readonly<Record<string, ReadyCheck>>): Promise<R
   const states = await Promise.all(
     Object.entries(checks).map(async ([name, check]) => {
       const timeout = AbortSignal.timeout(TIMEOUT_MS)
-      const late = new Promise<string>((resolve) => {
-        timeout.addEventListener('abort', () => resolve(`no answer in ${TIMEOUT_MS} ms`))
+      const not = (state: string) => ({ name, state, holds: false })
+      const late = new Promise<ReturnType<typeof not>>((resolve) => {
+        timeout.addEventListener('abort', () => resolve(not(`no answer in ${TIMEOUT_MS} ms`)))
       })
-      const checked = check().then(
-        () => 'ok',
-        (error: unknown) => (error instanceof ServiceError ? error.message : 'failed'),
+      const checked = Promise.resolve<unknown>(check()).then(
+        (state) => ({ name, state: state === undefined ? 'ok' : String(state), holds: true }),
+        (error: unknown) => not(error instanceof ServiceError ? error.message : 'failed'),
       )
-      return [name, await Promise.race([checked, late])] as const
+      return Promise.race([checked, late])
     }),
   )
   return {
-    ready: states.every(([, state]) => state === 'ok'),
-    checks: Object.fromEntries(states),
+    ready: states.every(({ holds }) => holds),
+    checks: Object.fromEntries(states.map(({ name, state }) => [name, state])),
   }
 }

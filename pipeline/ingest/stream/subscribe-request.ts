@@ -103,6 +103,11 @@ function accountFilter(accounts: readonly Address[]) {
   return { account: [...accounts], owner: [], filters: [] }
 }
 
+/** Whether a request is for updates at `confirmed`. */
+export function isConfirmedRequest({ commitment }: SubscribeRequest): boolean {
+  return commitment === CONFIRMED
+}
+
 /** A ping. It does not change the filters. Servers close streams of clients that send nothing. */
 export function pingRequest(id: number): SubscribeRequest {
   return { ...NO_FILTERS, ping: { id } }

@@ -11,6 +11,7 @@ import { StoppedError } from '../../ingest/rpc/retry-until-stopped.ts'
 import { createRpc } from '../../ingest/rpc/rpc.ts'
 import type { SolanaRpc } from '../../ingest/rpc/solana-rpc.ts'
 import { createSolPrices, ownPrices } from '../../ingest/sol-price.ts'
+import type { OpenUpdateStream } from '../../ingest/stream/yellowstone.ts'
 import { createIngestMetrics, type IngestMetrics } from '../../ingest/telemetry.ts'
 import type { EventLog } from '../../log/log.ts'
 import type { Logger } from '../../runtime/logger.ts'
@@ -54,6 +55,8 @@ export interface IngestDeps {
   readonly limits?: Partial<FollowLimits>
   /** Called when a slot reaches a stage, from `received` to `appended`. */
   readonly onStage?: OnStage | undefined
+  /** Opens streams; by default from the Yellowstone server. */
+  readonly openStream?: OpenUpdateStream | undefined
 }
 
 /** Running ingest. */
@@ -125,7 +128,7 @@ export async function startIngest(deps: IngestDeps): Promise<Ingest> {
       },
       payments: deposits ? deposits.accounts.bind(deposits) : undefined,
     },
-    { rpc, prices, logger, metrics, onStage },
+    { rpc, prices, logger, metrics, onStage, openStream: deps.openStream },
     limits,
   )
   const done = appendAll(chain, appender).finally(() => rpc.close())
@@ -142,6 +145,7 @@ export async function startIngest(deps: IngestDeps): Promise<Ingest> {
     await stop()
     throw error
   })
+  metrics.isLeader.set(1)
   return {
     status: newest.get,
     finalized: () => chain.finalized,

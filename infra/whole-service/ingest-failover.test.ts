@@ -1,0 +1,33 @@
+import test from 'ava'
+import { startSimulator } from '../simulator/simulator.ts'
+import { WHY_NO_SERVERS } from './deployment.ts'
+import { IngestPair } from './ingest-pair.ts'
+
+const withServers = WHY_NO_SERVERS === '' ? test.serial : test.skip
+const title =
+  'a standby takes over from a leader that is killed (-9) and from one that is suspended, which can append nothing when it goes on: the log has each slot and event of the market once (rule K14)'
+
+withServers(WHY_NO_SERVERS === '' ? title : `${title} (skipped: ${WHY_NO_SERVERS})`, async (t) => {
+  t.timeout(180_000)
+  const simulator = await startSimulator({ wallets: 5, coins: 20, trackedPerSlot: 3 })
+  try {
+    const pair = await IngestPair.start(simulator)
+    try {
+      await pair.pass(5)
+      const killed = await pair.lose('kill')
+      t.is(killed.exit, 'SIGKILL')
+      const suspended = await pair.lose('suspend')
+      t.deepEqual(
+        { exit: suspended.exit, said: suspended.said },
+        { exit: 1, said: 'another process appends to the log now' },
+      )
+      await pair.pass(5)
+      t.log(`no slot for ${Math.round(killed.gapMs)} ms, ${Math.round(suspended.gapMs)} ms`)
+      t.deepEqual(pair.audit.faults(simulator), [])
+    } finally {
+      await pair.remove()
+    }
+  } finally {
+    await simulator.close()
+  }
+})
