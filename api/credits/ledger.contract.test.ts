@@ -549,6 +549,59 @@ contract(
   },
 )
 
+contract(
+  'a ledger from a backup takes usage from the meter that outlived it, once (rule K17)',
+  async (t, { store, meter, ledger, credits }) => {
+    const account = randomUUID()
+    await ledger.add(grant(account, 100, 'before'))
+    await credits.charge(account, 10, randomUUID())
+    await ledger.rollUp()
+    const of = "wallet = {account:String} OR idempotency_key = concat('epoch:', {epoch:String})"
+    const params = { account, epoch: await meter.epoch() }
+    const backup = await store.query<Record<string, unknown>>(
+      `SELECT * FROM ledger_entries WHERE ${of}`,
+      params,
+    )
+    await ledger.add(grant(account, 50, 'after'))
+    await credits.charge(account, 20, randomUUID())
+    await ledger.rollUp()
+    await credits.charge(account, 5, randomUUID()) // still in the meter
+    await store.command(`DELETE FROM ledger_entries WHERE ${of}`, params)
+    await store.insert('ledger_entries', backup)
+
+    t.deepEqual(await ledger.recoverFromMeter(), {
+      recovered_usage_credits: 20,
+      lost_grants: [{ wallet: account, credits: 50 }],
+    })
+    t.is(await credits.left(account), 65)
+    t.is(await ledger.add(grant(account, 50, 'after')), 115)
+    await credits.charge(account, 1, randomUUID())
+    await ledger.rollUp()
+    t.deepEqual(await ledger.recoverFromMeter(), { recovered_usage_credits: 0, lost_grants: [] })
+    t.is(await credits.left(account), 114)
+    const { mismatches } = await ledger.check()
+    t.deepEqual(
+      mismatches.filter(({ wallet }) => wallet === account),
+      [],
+    )
+  },
+)
+
+contract(
+  'an empty meter changes nothing of a ledger from a backup (rule K17)',
+  async (t, { store, ledger, credits, newMeter }) => {
+    const account = randomUUID()
+    await ledger.add(grant(account, 100))
+    await credits.charge(account, 10, randomUUID())
+    await ledger.rollUp()
+    const meter = await newMeter()
+    t.teardown(() => meter.close())
+    const restored = new Ledger({ store, meter })
+    t.deepEqual(await restored.recoverFromMeter(), { recovered_usage_credits: 0, lost_grants: [] })
+    t.is(await restored.updateMeter(account), 90)
+  },
+)
+
 function expectKilled(error: Error): void {
   if (error.message !== 'killed') throw error
 }
@@ -573,6 +626,8 @@ function delegate(meter: Meter): Omit<Meter, 'charge'> {
     beginRollUp: meter.beginRollUp.bind(meter),
     endRollUp: meter.endRollUp.bind(meter),
     inspect: meter.inspect.bind(meter),
+    rolledUp: meter.rolledUp.bind(meter),
+    forget: meter.forget.bind(meter),
     ping: meter.ping.bind(meter),
     close: meter.close.bind(meter),
   }

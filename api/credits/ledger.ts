@@ -11,7 +11,7 @@ import {
   readTotals,
   type Total,
 } from './ledger-entries.ts'
-import type { Account, Meter, MeteredAccount } from './meter.ts'
+import { type Account, compareStreamIds, type Meter, type MeteredAccount } from './meter.ts'
 
 /** One change of an account's credits. Entries with the same key are the same entry. */
 export interface LedgerEntry {
@@ -140,6 +140,43 @@ export class Ledger {
         )
     }
     throw outpaced()
+  }
+
+  /**
+   * Takes usage that the meter had rolled up into the ledger, and that the ledger has lost because
+   * it was restored from a backup (rule K17). Then the meter loads every account from the ledger.
+   * An empty meter, or one that is older than the backup, changes nothing. Call it while no process
+   * of the API runs; it may be repeated.
+   *
+   * Returns the recovered usage in credits, and accounts with granted credits that the ledger has
+   * lost: deposits are redeemed by their next check, other grants have to be repeated.
+   */
+  async recoverFromMeter() {
+    const epoch = await this.#meter.epoch()
+    const { rolledTo, accounts } = await this.#meter.rolledUp()
+    const { at, totals } = await readTotals(this.#store, epoch, null)
+    const differences = [...accounts].map(([account, { funded, used }]) => ({
+      account,
+      granted: funded - (totals.get(account)?.funded ?? 0),
+      used: used - (totals.get(account)?.used ?? 0),
+    }))
+    const isBehind = compareStreamIds(rolledTo, at.rolledTo) > 0
+    const lost = isBehind ? differences.filter(({ used }) => used !== 0) : []
+    const [usage_ms, usage_sequence] = rolledTo.split('-')
+    const fields = { cause: 'usage', reason: '', usage_ms, usage_sequence }
+    const marker = { wallet: '', idempotency_key: `epoch:${epoch}`, credits: 0 }
+    const key = `recovered:${epoch}:${rolledTo}`
+    const rows = lost.map(({ account, used }) =>
+      this.#row({ ...fields, wallet: account, idempotency_key: key, credits: -used }),
+    )
+    if (isBehind) await insertEntries(this.#store, [this.#row({ ...fields, ...marker }), ...rows])
+    await this.#meter.forget()
+    return {
+      recovered_usage_credits: lost.reduce((sum, { used }) => sum + used, 0),
+      lost_grants: differences
+        .filter(({ granted }) => granted > 0)
+        .map(({ account, granted }) => ({ wallet: account, credits: granted })),
+    }
   }
 
   /**

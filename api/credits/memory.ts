@@ -10,6 +10,7 @@ import {
   METER_LIMITS,
   type Meter,
   type MeterLimits,
+  type RolledUp,
   STREAM_START,
   type StreamId,
   type StreamPosition,
@@ -189,6 +190,19 @@ class MemoryMeter implements Meter {
       const blocks = sum([...state.blocks.values()])
       return [{ account, funded, entries, rolledUp, reserved, blocks }]
     })
+  }
+
+  async rolledUp(): Promise<RolledUp> {
+    const waiting = this.#after(this.#rolled)
+    const accounts = [...this.#accounts].map(([account, { funded, used }]) => {
+      const own = waiting.filter((usage) => usage.account === account)
+      return [account, { funded, used: used - sum(own) }] as const
+    })
+    return { rolledTo: this.#rolled, accounts: new Map(accounts) }
+  }
+
+  async forget(): Promise<void> {
+    this.#accounts.clear()
   }
 
   async ping(): Promise<void> {

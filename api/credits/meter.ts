@@ -47,9 +47,22 @@ export interface Meter {
    * Returns the state of known accounts; null if usage was rolled up after the snapshot was read.
    */
   inspect(accounts: readonly Account[], at: StreamPosition): Promise<MeteredAccount[] | null>
+  /**
+   * Returns what was rolled up of every account, and up to where, also of accounts that became
+   * unknown. Call it while nothing is charged.
+   */
+  rolledUp(): Promise<RolledUp>
+  /** Makes every account unknown, so that its next use loads it from the ledger. */
+  forget(): Promise<void>
 
   ping(): Promise<void>
   close(): Promise<void>
+}
+
+/** What the meter knows to be in the ledger. */
+export interface RolledUp {
+  readonly rolledTo: StreamId
+  readonly accounts: ReadonlyMap<Account, { readonly funded: number; readonly used: number }>
 }
 
 /**

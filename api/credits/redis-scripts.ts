@@ -8,6 +8,7 @@ export type ScriptName =
   | 'meterBeginRollUp'
   | 'meterEndRollUp'
   | 'meterInspect'
+  | 'meterRolledUp'
 
 /** Credits left of the account at KEYS[1]. Call `run` before. */
 const LEFT = `
@@ -190,6 +191,26 @@ return out
 `
 
 /**
+ * KEYS: usage, rolled, then accounts. ARGV: the names of the accounts. Returns the id up to which
+ * usage was rolled up, then granted credits and rolled up usage of each account.
+ */
+const ROLLED_UP = `
+local rolled = redis.call('GET', KEYS[2]) or '0-0'
+local waiting = {}
+for _, entry in ipairs(redis.call('XRANGE', KEYS[1], '(' .. rolled, '+')) do
+  local account = entry[2][2]
+  waiting[account] = (waiting[account] or 0) + tonumber(entry[2][4])
+end
+local out = {rolled}
+for at = 1, #ARGV do
+  local s = redis.call('HMGET', KEYS[at + 2], 'funded', 'used')
+  out[#out + 1] = tonumber(s[1]) or 0
+  out[#out + 1] = (tonumber(s[2]) or 0) - (waiting[ARGV[at]] or 0)
+end
+return out
+`
+
+/**
  * The scripts in the form of ioredis commands: the text, and the number of keys among the arguments
  * (if left out, the first argument is that number).
  */
@@ -202,4 +223,5 @@ export const DEFINITIONS: Record<ScriptName, { numberOfKeys?: number; lua: strin
   meterBeginRollUp: { numberOfKeys: 4, lua: BEGIN_ROLL_UP },
   meterEndRollUp: { numberOfKeys: 4, lua: END_ROLL_UP },
   meterInspect: { numberOfKeys: 4, lua: INSPECT },
+  meterRolledUp: { lua: ROLLED_UP },
 }

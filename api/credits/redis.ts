@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
+import { batches } from '../../pipeline/runtime/batches.ts'
 import type { Logger } from '../../pipeline/runtime/logger.ts'
 import { connectRedis, orUnavailable, type Redis } from '../redis-connection.ts'
 import {
@@ -9,6 +10,8 @@ import {
   type Meter,
   type MeteredAccount,
   type MeterLimits,
+  type RolledUp,
+  STREAM_START,
   type UsageRange,
 } from './meter.ts'
 import * as scripts from './redis-scripts.ts'
@@ -184,6 +187,40 @@ class RedisMeter implements Meter {
       }
     }
     return found
+  }
+
+  async rolledUp(): Promise<RolledUp> {
+    const accounts = new Map<string, { funded: number; used: number }>()
+    let rolledTo = STREAM_START
+    for (const some of [[], ...batches(await this.#accounts(), INSPECT_AT_ONCE)]) {
+      const keys = this.#keys('usage', 'rolled', ...some.map((account) => `account:${account}`))
+      const [to, ...figures] = await this.#script('meterRolledUp', [keys.length, ...keys, ...some])
+      rolledTo = String(to)
+      for (const [at, account] of some.entries()) {
+        const [funded, used] = figures.slice(2 * at)
+        accounts.set(account, { funded: Number(funded), used: Number(used) })
+      }
+    }
+    return { rolledTo, accounts }
+  }
+
+  async forget(): Promise<void> {
+    for (const account of await this.#accounts())
+      await orMeterUnavailable(this.#redis.hset(this.#key(`account:${account}`), 'run', ''))
+  }
+
+  /** Every account that the server has, known to this run or not. */
+  async #accounts(): Promise<string[]> {
+    const prefix = this.#key('account:')
+    const found = new Set<string>()
+    let cursor = '0'
+    do {
+      const scan = this.#redis.scan(cursor, 'MATCH', `${prefix}*`, 'COUNT', 1000)
+      const [next, keys] = await orMeterUnavailable(scan)
+      for (const key of keys) found.add(key.slice(prefix.length))
+      cursor = next
+    } while (cursor !== '0')
+    return [...found]
   }
 
   async ping(): Promise<void> {

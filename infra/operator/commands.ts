@@ -9,6 +9,7 @@ import { actionsCommand } from './actions.ts'
 import { audit } from './audit.ts'
 import { withAudit } from './audit-log.ts'
 import { backfill } from './backfill.ts'
+import { backupCommand } from './backup.ts'
 import { type Command, type CommandResult, takesValue } from './command.ts'
 import { deposits, depositsAssign } from './deposits.ts'
 import { labelsDiff } from './labels-diff.ts'
@@ -22,6 +23,7 @@ import type { Report } from './progress.ts'
 import { recomputeCommand } from './recompute.ts'
 import { reconcile } from './reconcile.ts'
 import { redecodeCommand } from './redecode.ts'
+import { restoreCommand } from './restore.ts'
 import { signalsBacktest } from './signals-backtest.ts'
 import { sql } from './sql.ts'
 import { walletsCommand } from './wallets.ts'
@@ -50,6 +52,8 @@ const COMMANDS: readonly Command[] = [
   probe,
   actionsCommand,
   migrateCommand,
+  backupCommand,
+  restoreCommand,
   { ...sql, recorded: digestOf },
 ]
 
@@ -78,6 +82,11 @@ export function helpOf(args: readonly string[]): string | null {
 /** The name of the command in `args`; null if there is none. */
 export function nameOf(args: readonly string[]): string | null {
   return find(args)?.command.name ?? null
+}
+
+/** Whether the command in `args` runs on a database without tables. */
+export function needsEmptyStore(args: readonly string[]): boolean {
+  return find(args)?.command.needsEmptyStore === true
 }
 
 /** The error for `args` without a command. It names what was given, and similar commands. */

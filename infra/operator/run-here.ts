@@ -23,7 +23,7 @@ import { type OpenParts, openInOrder } from '../service/open-parts.ts'
 import { openProgramNames, type ProgramNames } from '../service/program-labels.ts'
 import { currentCaller } from './caller.ts'
 import type { CommandResult } from './command.ts'
-import { runCommand } from './commands.ts'
+import { needsEmptyStore, runCommand } from './commands.ts'
 import type { OperatorParts } from './parts.ts'
 import type { Report } from './progress.ts'
 import { stopOnSignal } from './stop-on-signal.ts'
@@ -36,7 +36,7 @@ export async function runHere(
   onBug: (error: unknown) => void,
 ): Promise<CommandResult> {
   const { operator, close } = await openInOrder(async (parts) => ({
-    operator: await openOperatorParts(config, parts, onBug),
+    operator: await openOperatorParts(config, parts, onBug, !needsEmptyStore(args)),
   }))
   try {
     return await runCommand(args, operator, report)
@@ -49,11 +49,12 @@ async function openOperatorParts(
   config: DataConfig,
   parts: OpenParts,
   onBug: (error: unknown) => void,
+  makesTables: boolean,
 ): Promise<OperatorParts> {
   const logger = createLogger(config.logLevel).child({ pid: process.pid, roles: 'operator' })
   const names = await openProgramNames(config.labelsFile)
   const store = parts.add(await createStore(config.store))
-  await migrate(store)
+  if (makesTables) await migrate(store)
   const meter = parts.add(await openMeter(config.meter, logger))
   const redis = await openLimitsRedis(config.meter, logger)
   if (redis) parts.add({ close: async () => redis.disconnect() })

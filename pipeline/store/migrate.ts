@@ -20,9 +20,19 @@ interface SchemaFile {
  *
  * Rejects with `schema_changed`, and writes nothing, when an applied file has changed or is
  * missing, or when a name is invalid. The message names the file. Several processes may run this at
- * once, because every statement is idempotent (`IF NOT EXISTS`).
+ * once, because every statement is idempotent (`IF NOT EXISTS`). Rejects with `schema_changed` also
+ * while a restore has not ended.
  */
 export async function migrate(store: Store, folder = SQL_FOLDER): Promise<readonly string[]> {
+  await refuseUnfinishedRestore(store)
+  return migrateRestored(store, folder)
+}
+
+/** `migrate` for a restore that has not ended. */
+export async function migrateRestored(
+  store: Store,
+  folder = SQL_FOLDER,
+): Promise<readonly string[]> {
   const files = readSchema(folder)
   const applied = await readApplied(store)
   const pending = pendingFiles(files, applied)
@@ -56,11 +66,44 @@ async function record(store: Store, files: readonly SchemaFile[]): Promise<void>
 
 /** Rejects with `schema_changed`, naming the file, unless all of `folder` is applied unchanged. */
 export async function checkSchema(store: Store, folder = SQL_FOLDER): Promise<void> {
+  await refuseUnfinishedRestore(store)
   const [first] = pendingFiles(readSchema(folder), await readApplied(store))
   if (first)
     throw new ServiceError('schema_changed', `sql/${first.name} has not been applied yet`, {
       retriable: true,
     })
+}
+
+/** Table that exists while a restore has not ended. It has the manifest of the backup. */
+export const UNFINISHED_RESTORE = 'unfinished_restore'
+
+async function refuseUnfinishedRestore(store: Store): Promise<void> {
+  if (await hasTable(store, UNFINISHED_RESTORE))
+    throw new ServiceError(
+      'schema_changed',
+      'a restore of this database has not ended: wait, or run `operator restore` again',
+      { retriable: true },
+    )
+}
+
+/** A file of `sql/` that was applied. */
+export interface AppliedFile {
+  readonly name: string
+  readonly checksum: string
+}
+
+/** Returns the files that were applied, by name. */
+export async function readSchemaVersions(store: Store): Promise<AppliedFile[]> {
+  return [...(await readApplied(store))].map(([name, checksums]) => ({
+    name,
+    checksum: checksums.find((checksum) => checksum.startsWith(CHECKSUM_KIND)) ?? '',
+  }))
+}
+
+/** Throws `schema_changed`, naming the file, unless this version has all of `applied` unchanged. */
+export function checkRestorable(applied: readonly AppliedFile[], folder = SQL_FOLDER): void {
+  const files = readSchema(folder)
+  pendingFiles(files, new Map(applied.map(({ name, checksum }) => [name, [checksum]])))
 }
 
 /**

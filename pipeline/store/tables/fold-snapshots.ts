@@ -32,6 +32,20 @@ export async function markForRefold(store: Store, revisions: ReadonlyMap<number,
   await insertSnapshots(store, rows)
 }
 
+/**
+ * Puts a refold mark into the copy of this table in database `copy` for each wallet whose newest
+ * row came after the copy: its late events may have been copied without their mark.
+ */
+export async function markNewerSnapshots(store: Store, copy: string): Promise<void> {
+  const newest = 'SELECT wallet, max(version) AS newest FROM'
+  await store.command(
+    `INSERT INTO ${copy}.fold_snapshots (wallet, revision, slot, format, state, version)
+     SELECT wallet, intDiv(newest, 4294967296) + 1 AS refold, 0, 0, '', refold * 4294967296
+     FROM (${newest} fold_snapshots GROUP BY wallet)
+     WHERE (wallet, newest) NOT IN (${newest} ${copy}.fold_snapshots GROUP BY wallet)`,
+  )
+}
+
 /** Returns the newest rows of at most 1000 wallets, by wallet. */
 export async function readSnapshotRows(store: Store, wallets: readonly number[]) {
   const rows = await store.query<SnapshotRow>(

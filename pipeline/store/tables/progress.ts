@@ -22,12 +22,15 @@ interface MarkerRow {
  * Returns the storage marker: the newest slot that is stored completely, which is the lowest slot
  * of worker `fold` over all partitions (rules J4, K3). Null until every partition has one. No read
  * shows data beyond it, and a single-process ingest restarts from it. Its block is not known:
- * table `sealed_slots` has it.
+ * table `sealed_slots` has it. `table`: this one, or a copy of it.
  */
-export async function readStorageMarker(store: Store): Promise<SlotMarker | null> {
+export async function readStorageMarker(
+  store: Store,
+  table = 'progress',
+): Promise<SlotMarker | null> {
   const [row] = await store.query<MarkerRow>(
     `SELECT complete_slot, parent, block_time, sol_price_time, sol_price_usd_e9
-     FROM (SELECT *, count() OVER () AS known FROM progress FINAL WHERE worker = 'fold')
+     FROM (SELECT *, count() OVER () AS known FROM ${table} FINAL WHERE worker = 'fold')
      WHERE known >= partitions
      ORDER BY complete_slot LIMIT 1`,
     {},
