@@ -35,6 +35,7 @@ export const pipelineEnv = {
   KAFKA_TOPIC_PREFIX: envText('letters, digits, dots, dashes, underscores', 'prod-', (text) =>
     /^[A-Za-z0-9._-]{1,100}$/.test(text) ? text : undefined,
   ).default(''),
+  KAFKA_REPLICATION_FACTOR: envInteger(1, 9, 3).optional(),
   KAFKA_SSL: envBoolean().default(false),
   INGEST_FAILOVER: envBoolean().default(false),
   KAFKA_SASL: envText(
@@ -77,6 +78,8 @@ export const pipelineEnv = {
 export interface KafkaConfig {
   readonly brokers: readonly string[]
   readonly topicPrefix: string
+  /** Replicas of the topic; null: as many as there are brokers, at most three (rule K11). */
+  readonly replicationFactor?: number | null
   readonly ssl: boolean
   readonly sasl: Sasl | null
 }

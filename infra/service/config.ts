@@ -105,6 +105,7 @@ const dataEnv = {
   CLICKHOUSE_READER_URL: pipelineEnv.CLICKHOUSE_READER_URL,
   KAFKA_BROKERS: pipelineEnv.KAFKA_BROKERS,
   KAFKA_TOPIC_PREFIX: pipelineEnv.KAFKA_TOPIC_PREFIX,
+  KAFKA_REPLICATION_FACTOR: pipelineEnv.KAFKA_REPLICATION_FACTOR,
   KAFKA_SSL: pipelineEnv.KAFKA_SSL,
   KAFKA_SASL: pipelineEnv.KAFKA_SASL,
   DATA_DIR: pipelineEnv.DATA_DIR,
@@ -135,6 +136,7 @@ function dataOf(values: EnvOf<typeof dataEnv>): DataConfig {
           kind: 'kafka',
           brokers: values.KAFKA_BROKERS,
           topicPrefix: values.KAFKA_TOPIC_PREFIX,
+          replicationFactor: values.KAFKA_REPLICATION_FACTOR ?? null,
           ssl: values.KAFKA_SSL,
           sasl: values.KAFKA_SASL ?? null,
         }

@@ -42,6 +42,8 @@ const SECTIONS = {
   'Where data is kept': {
     KAFKA_BROKERS: 'Kafka brokers.',
     KAFKA_TOPIC_PREFIX: 'Prefix of topic names.',
+    KAFKA_REPLICATION_FACTOR:
+      'Replicas of the topic. The start fails if Kafka cannot keep as many, or if the topic has fewer.',
     KAFKA_SSL: 'Whether Kafka is reached over TLS.',
     KAFKA_SASL: 'Credentials for Kafka.',
     CLICKHOUSE_URL: 'ClickHouse server and database.',
@@ -117,6 +119,7 @@ const UNSET: Partial<Meanings> = {
   SIMULATOR_BLOCKS: 'none',
   KAFKA_BROKERS: 'a log in memory',
   KAFKA_TOPIC_PREFIX: 'none',
+  KAFKA_REPLICATION_FACTOR: 'the number of brokers, at most 3',
   KAFKA_SASL: 'none',
   CLICKHOUSE_URL: 'embedded chDB in `DATA_DIR`',
   CLICKHOUSE_READER_URL: 'none',

@@ -441,10 +441,12 @@ refused({
     SECRET_KEY: PASSWORD,
     CLICKHOUSE_URL: `ftp://user:${PASSWORD}@127.0.0.1/x`,
     REDIS_URL: `http://user:${PASSWORD}@127.0.0.1`,
+    KAFKA_REPLICATION_FACTOR: '0',
     KAFKA_SASL: `kerberos:user:${PASSWORD}`,
   },
   says: `bad configuration:
   ROLES: expected roles of ingest, workers, api, for example ingest,workers
+  KAFKA_REPLICATION_FACTOR: expected an integer from 1 to 9, for example 3
   KAFKA_SASL: expected mechanism:user:password with plain, scram-sha-256 or scram-sha-512, for example scram-sha-512:service:...
   CLICKHOUSE_URL: expected a URL starting with http:// or https://, for example http://user:password@clickhouse:8123/tracked_wallets
   METRICS_PORT: expected an integer from 0 to 65535, for example 9464

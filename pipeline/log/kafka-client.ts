@@ -1,18 +1,10 @@
-import { connect, isIP } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { connect as connectTls } from 'node:tls'
-import kafkajs, {
-  type Admin,
-  type AdminConfig,
-  type ISocketFactory,
-  Kafka,
-  logLevel,
-  Partitioners,
-} from 'kafkajs'
+import kafkajs, { type Admin, type AdminConfig, Kafka, logLevel, Partitioners } from 'kafkajs'
 import type { KafkaConfig } from '../config.ts'
 import type { Logger } from '../runtime/logger.ts'
 import { createKafkaLogger } from './kafka-logger.ts'
-import type { Topic } from './topics.ts'
+import { stopIdleTimers } from './kafka-request-queue.ts'
+import { leaveSilentBroker, openSocket } from './kafka-sockets.ts'
 
 // Types for the rest of this room. No other file imports the package of the client.
 export type {
@@ -23,6 +15,8 @@ export type {
   RecordMetadata,
 } from 'kafkajs'
 export type KafkaClient = Kafka
+
+stopIdleTimers()
 
 /** A few attempts within three seconds. Callers then retry or fail by their own rules. */
 const RETRY = { retries: 5, initialRetryTime: 50, maxRetryTime: 1000 }
@@ -49,18 +43,6 @@ function connectionOf({ brokers, ssl, sasl }: KafkaConfig) {
   }
 }
 
-/**
- * The client's own socket with TCP_NODELAY. A long fetch waits unanswered on the connection that
- * also carries commits and heartbeats. Without this option, a request behind an unacknowledged one
- * waits up to 40 ms for the delayed acknowledgement of the broker.
- */
-const openSocket: ISocketFactory = ({ host, port, ssl, onConnect }) => {
-  const socket = ssl
-    ? connectTls({ host, port, ...(isIP(host) ? {} : { servername: host }), ...ssl }, onConnect)
-    : connect({ host, port }, onConnect)
-  return socket.setKeepAlive(true, 60_000).setNoDelay(true)
-}
-
 /** The client's types need a literal mechanism with each kind of credentials. */
 function saslOf({ mechanism, ...credentials }: NonNullable<KafkaConfig['sasl']>) {
   switch (mechanism) {
@@ -78,7 +60,7 @@ function saslOf({ mechanism, ...credentials }: NonNullable<KafkaConfig['sasl']>)
  * once.
  */
 export function createProducer(kafka: KafkaClient) {
-  return kafka.producer({
+  const producer = kafka.producer({
     idempotent: true,
     maxInFlightRequests: 1,
     allowAutoTopicCreation: false,
@@ -86,6 +68,8 @@ export function createProducer(kafka: KafkaClient) {
     createPartitioner: Partitioners.DefaultPartitioner,
     retry: RETRY,
   })
+  producer.on(producer.events.REQUEST_TIMEOUT, ({ payload }) => leaveSilentBroker(payload.broker))
+  return producer
 }
 
 /** Asks the server as an administrator, on a connection for this question. */
@@ -105,33 +89,6 @@ export async function withAdmin<T>(
 
 /** Options of a question that is asked once. */
 export const ONCE: AdminConfig = { retry: { retries: 0 } }
-
-/**
- * Creates the topic if it does not exist, with up to three replicas. Returns its number of
- * partitions.
- */
-export function ensureTopic(kafka: KafkaClient, topic: Topic): Promise<number> {
-  return withAdmin(kafka, async (admin) => {
-    if (!(await admin.listTopics()).includes(topic.name)) {
-      const { brokers } = await admin.describeCluster()
-      const replicationFactor = Math.min(3, brokers.length)
-      const settings = {
-        ...topic.settings,
-        'min.insync.replicas': String(Math.max(1, replicationFactor - 1)),
-      }
-      const configEntries = Object.entries(settings).map(([name, value]) => ({ name, value }))
-      // False when another process was faster.
-      await admin.createTopics({
-        waitForLeaders: false,
-        topics: [
-          { topic: topic.name, numPartitions: topic.partitions, replicationFactor, configEntries },
-        ],
-      })
-    }
-    const { topics } = await admin.fetchTopicMetadata({ topics: [topic.name] })
-    return topics[0]?.partitions.length ?? 0
-  })
-}
 
 /**
  * Retries for at most 30 seconds while the server answers that it is not ready. A broker that has
@@ -156,6 +113,19 @@ function isNotReady(error: unknown): boolean {
     if ('type' in at && typeof at.type === 'string' && 'retriable' in at && at.retriable === true)
       return true
   return false
+}
+
+/** Returns a setting of a topic, by default that of its brokers; null if they do not say. */
+export async function readTopicSetting(
+  admin: Admin,
+  topic: string,
+  name: string,
+): Promise<string | null> {
+  const { resources } = await admin.describeConfigs({
+    includeSynonyms: false,
+    resources: [{ type: kafkajs.ConfigResourceTypes.TOPIC, name: topic, configNames: [name] }],
+  })
+  return resources[0]?.configEntries[0]?.configValue ?? null
 }
 
 /**

@@ -13,6 +13,7 @@ import {
   withAdmin,
 } from './kafka-client.ts'
 import { groupIdOf } from './kafka-offsets.ts'
+import { leaveSilentBroker } from './kafka-sockets.ts'
 import type { BatchHandler, ConsumeOptions, Consumer, LogRecord } from './log.ts'
 import type { LogMessage } from './log-message.ts'
 import { decodeMessage } from './record.ts'
@@ -126,6 +127,7 @@ export class SupervisedConsumer implements Consumer {
       allowAutoTopicCreation: false,
       retry: { retries: 5, initialRetryTime: 50, maxRetryTime: 1000, restartOnFailure: never },
     })
+    consumer.on(consumer.events.REQUEST_TIMEOUT, ({ payload }) => leaveSilentBroker(payload.broker))
     const crashed = new Promise<Error>((resolve) => {
       consumer.on(consumer.events.CRASH, ({ payload }) => resolve(payload.error))
     })

@@ -13,6 +13,8 @@ function clientOf(answers: (readonly number[] | Error)[]) {
   const sent: string[][] = []
   let producers = 0
   const producer = {
+    events: {},
+    on() {},
     async connect() {
       producers++
     },

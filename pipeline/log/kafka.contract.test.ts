@@ -401,6 +401,23 @@ test(`a topic with other partitions is named, and nothing is changed${why}`, asy
   })
 })
 
+test(`a topic with fewer replicas than configured is named, and one that cannot be made is not made (rule K11)${why}`, async (t) => {
+  const prefix = aPrefix()
+  const topic = `${prefix}wallet-events`
+  const factor = 1 + brokers.length
+  const asks = { ...config(prefix), replicationFactor: factor }
+  await t.throwsAsync(createKafkaLog(asks, deps()), {
+    instanceOf: ServiceError,
+    message: `KAFKA_REPLICATION_FACTOR: Kafka has fewer than ${factor} brokers for topic ${topic}: start them, or set it to their number`,
+  })
+  const log = await createKafkaLog(config(prefix), deps())
+  await log.close()
+  await t.throwsAsync(createKafkaLog(asks, deps()), {
+    instanceOf: ServiceError,
+    message: `KAFKA_REPLICATION_FACTOR: topic ${topic} has replication factor ${factor - 1} and min.insync.replicas ${Math.max(1, factor - 2)}, expected ${factor} and ${factor - 1}: change the topic with kafka-reassign-partitions and kafka-configs`,
+  })
+})
+
 anyTest('a Kafka that does not answer is named within seconds', async (t) => {
   const error = await t.throwsAsync(createKafkaLog(config('', ['127.0.0.1:1']), deps()), {
     instanceOf: ServiceError,

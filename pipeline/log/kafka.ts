@@ -17,7 +17,6 @@ import { type AppendQueue, createAppendQueue, type OutgoingEntry } from './appen
 import {
   type Admin,
   createKafkaClient,
-  ensureTopic,
   type KafkaClient,
   ONCE,
   readMinSessionTimeout,
@@ -28,6 +27,7 @@ import { FENCE_HEADERS, KEPT_HEADERS, SupervisedConsumer } from './kafka-consume
 import { hasCommitted, hasMembers, readEnds, readExtent } from './kafka-offsets.ts'
 import { openProducer, type PatientProducer } from './kafka-producer.ts'
 import { findResumePoint, readCheckpoint } from './kafka-tail.ts'
+import { ensureTopic } from './kafka-topic.ts'
 import { createWriterClient } from './kafka-writer.ts'
 import type { BatchHandler, ConsumeOptions, Consumer, EventLog, LogExtent } from './log.ts'
 import type { LateOrigin, LogMessage, RecordMessage } from './log-message.ts'
@@ -38,7 +38,7 @@ import { PARTITIONS, partitionOf, type Topic, walletEventsTopic } from './topics
 /**
  * Opens the log on Kafka. Creates the topic if it does not exist. Rejects with a ServiceError:
  * `unreachable` if no broker answers, `bad_config` if the topic has another number of partitions
- * than the service expects.
+ * than the service expects, or fewer replicas than configured (rule K11).
  */
 export async function createKafkaLog(
   config: KafkaConfig,
@@ -47,9 +47,11 @@ export async function createKafkaLog(
 ): Promise<EventLog> {
   const topic = walletEventsTopic(config.topicPrefix, options.partitions ?? PARTITIONS)
   const kafka = createKafkaClient(config, deps.logger)
-  const found = await whileSettling(() => ensureTopic(kafka, topic)).catch((cause: unknown) => {
-    throw unreachable(config, cause)
-  })
+  const found = await whileSettling(() => ensureTopic(kafka, topic, config, deps.logger)).catch(
+    (cause: unknown) => {
+      throw cause instanceof ServiceError ? cause : unreachable(config, cause)
+    },
+  )
   if (found !== topic.partitions)
     throw new ServiceError(
       'bad_config',

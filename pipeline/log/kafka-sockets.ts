@@ -1,0 +1,52 @@
+import { connect, isIP, Socket } from 'node:net'
+import { type ConnectionOptions, connect as connectTls } from 'node:tls'
+
+/** What the client says of a socket that it wants. */
+interface SocketOptions {
+  readonly host: string
+  readonly port: number
+  readonly ssl?: ConnectionOptions
+  onConnect(): void
+}
+
+/** Open sockets by broker (`host:port`). */
+const sockets = new Map<string, Set<Socket>>()
+/** By broker that does not answer: unix milliseconds of the next attempt to connect to it. */
+const silentUntil = new Map<string, number>()
+const SILENT_MS = 5000
+
+/**
+ * The client's own socket with TCP_NODELAY. A long fetch waits unanswered on the connection that
+ * also carries commits and heartbeats. Without this option, a request behind an unacknowledged one
+ * waits up to 40 ms for the delayed acknowledgement of the broker.
+ */
+export function openSocket({ host, port, ssl, onConnect }: SocketOptions): Socket {
+  const broker = `${host}:${port}`
+  if (Date.now() < (silentUntil.get(broker) ?? 0)) return refusedSocket()
+  const socket = ssl
+    ? connectTls({ host, port, ...(isIP(host) ? {} : { servername: host }), ...ssl }, onConnect)
+    : connect({ host, port }, onConnect)
+  const open = sockets.get(broker) ?? new Set()
+  sockets.set(broker, open.add(socket))
+  socket.once('close', () => open.delete(socket))
+  return socket.setKeepAlive(true, 60_000).setNoDelay(true)
+}
+
+/**
+ * Closes the connections to a broker that has not answered a request in time, and refuses new ones
+ * for five seconds. kafkajs 2.2.4 would send each retry to the same broker
+ * (https://github.com/tulios/kafkajs/issues/919), and a process that hangs still accepts
+ * connections. When a connection fails, the client asks another broker for the leaders.
+ */
+export function leaveSilentBroker(broker: string): void {
+  silentUntil.set(broker, Date.now() + SILENT_MS)
+  for (const socket of sockets.get(broker) ?? []) socket.destroy(new Error(SILENT))
+}
+
+const SILENT = 'the broker did not answer in time'
+
+function refusedSocket(): Socket {
+  const socket = new Socket()
+  process.nextTick(() => socket.destroy(new Error(SILENT)))
+  return socket
+}
