@@ -401,6 +401,49 @@ test(`a topic with other partitions is named, and nothing is changed${why}`, asy
   })
 })
 
+test(`a member whose handler keeps failing joins again when another one comes (kafkajs 1720)${why}`, async (t) => {
+  const prefix = aPrefix()
+  const open = () => createKafkaLog(config(prefix), deps(), { partitions: 2 })
+  const [one, two] = [await open(), await open()]
+  const slots = new Slots()
+  const given = new Map<string, number>()
+  let isAway = true
+  let fail: () => void = () => {}
+  const hasFailed = new Promise<void>((resolve) => {
+    fail = resolve
+  })
+  let split: () => void = () => {}
+  const isSplit = new Promise<void>((resolve) => {
+    split = resolve
+  })
+  const join = (name: string, log: EventLog) =>
+    log.consume(
+      {
+        mode: 'shared',
+        group: 'fold',
+        onAssigned: async (partitions) => {
+          given.set(name, partitions.length)
+          if ([...given.values()].join() === '1,1') split()
+          return new Map()
+        },
+      },
+      async (batch) => {
+        fail()
+        if (isAway) throw new Error('storage is away')
+        await slots.handler(batch)
+      },
+    )
+  await join('one', one)
+  await one.appendSlot({ marker: marker(1), records: [] })
+  await hasFailed
+  await join('two', two)
+  await isSplit
+  isAway = false
+  await slots.until(1)
+  t.deepEqual(slots.seen, [[1], [1]])
+  await Promise.all([one.close(), two.close()])
+})
+
 test(`a topic with fewer replicas than configured is named, and one that cannot be made is not made (rule K11)${why}`, async (t) => {
   const prefix = aPrefix()
   const topic = `${prefix}wallet-events`
