@@ -50,7 +50,7 @@ test('one message names every bad key and what was expected, and repeats no valu
       lines: [
         'bad configuration:',
         '  ROLES: expected roles of ingest, workers, api, for example ingest,workers',
-        '  YELLOWSTONE_ENDPOINT: expected a URL starting with http:// or https://, for example https://yellowstone.example:443',
+        '  YELLOWSTONE_ENDPOINT: expected URLs starting with http:// or https://, for example https://yellowstone.example:443,https://other.example:443',
         '  KAFKA_BROKERS: expected host:port,..., for example kafka-1:9092,kafka-2:9092',
         '  KAFKA_SASL: expected mechanism:user:password with plain, scram-sha-256 or scram-sha-512, for example scram-sha-512:service:...',
         '  SOL_PRICE_MAX_AGE_SECONDS: expected an integer from 1 to 10000000, for example 3600',

@@ -26,7 +26,11 @@ export const pipelineEnv = {
   ROLES: envList(`roles of ${ROLES.join(', ')}`, 'ingest,workers', (text) =>
     ROLES.find((role) => role === text),
   ).default([...ROLES]),
-  YELLOWSTONE_ENDPOINT: envUrl(['http', 'https'], 'https://yellowstone.example:443').optional(),
+  YELLOWSTONE_ENDPOINT: envList(
+    'URLs starting with http:// or https://',
+    'https://yellowstone.example:443,https://other.example:443',
+    readServerUrl,
+  ).optional(),
   YELLOWSTONE_X_TOKEN: envString().optional(),
   SOLANA_RPC_URL: envUrl(['http', 'https'], 'https://rpc.example').optional(),
   KAFKA_BROKERS: envList('host:port,...', 'kafka-1:9092,kafka-2:9092', (text) =>
@@ -82,6 +86,11 @@ export interface KafkaConfig {
   readonly replicationFactor?: number | null
   readonly ssl: boolean
   readonly sasl: Sasl | null
+}
+
+function readServerUrl(text: string): URL | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  return url && /^https?:$/.test(url.protocol) && url.hostname !== '' ? url : undefined
 }
 
 function readSasl(text: string): Sasl | undefined {

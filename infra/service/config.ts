@@ -2,6 +2,7 @@ import { billingEnv, paymentFaults } from '../../api/billing/terms.ts'
 import { apiEnv } from '../../api/config.ts'
 import { type KafkaConfig, pipelineEnv, ROLES, type Role } from '../../pipeline/config.ts'
 import type { Address } from '../../pipeline/domain/address.ts'
+import type { StreamServers } from '../../pipeline/ingest/stream/endpoints.ts'
 import { type EnvOf, envInteger, envList, readEnv } from '../../pipeline/runtime/env.ts'
 import type { LogLevel } from '../../pipeline/runtime/logger.ts'
 import { secretFilesOf } from '../../pipeline/runtime/secret-files.ts'
@@ -71,8 +72,8 @@ export interface ServiceConfig extends DataConfig {
   readonly solPricesFile: string | null
   /** `STRATEGIES_FILE`, by default the file that ships with the program (rule G5). */
   readonly strategiesFile: string
-  /** `YELLOWSTONE_ENDPOINT` and its token, for a process that does not ingest; null when unset. */
-  readonly yellowstone: { readonly endpoint: string; readonly xToken: string | null } | null
+  /** `YELLOWSTONE_ENDPOINT` with tokens, for a process that does not ingest; null when unset. */
+  readonly yellowstone: StreamServers | null
   readonly metricsPort: number
   /** Secret files by the `KEY_FILE` variable that names each. */
   readonly secretFiles: ReadonlyMap<string, string>
@@ -83,8 +84,8 @@ export interface ServiceConfig extends DataConfig {
 export type SourceConfig =
   | {
       readonly kind: 'yellowstone'
-      readonly endpoint: URL
-      readonly xToken: string | null
+      /** The servers of `YELLOWSTONE_ENDPOINT`, at least one, with their tokens. */
+      readonly servers: StreamServers
       readonly rpcUrl: URL
       readonly walletsFile: string
       readonly solPricePool: Address
@@ -159,12 +160,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): S
     roles: new Set(values.ROLES),
     ingestFailover: values.INGEST_FAILOVER,
     source: sourceOf(values),
-    yellowstone: values.YELLOWSTONE_ENDPOINT
-      ? {
-          endpoint: values.YELLOWSTONE_ENDPOINT.href,
-          xToken: values.YELLOWSTONE_X_TOKEN ?? null,
-        }
-      : null,
+    yellowstone: values.YELLOWSTONE_ENDPOINT ? serversOf(values) : null,
     ...dataOf(values),
     solPricesFile: values.SOL_PRICES_FILE ?? null,
     repairCallsPerHour: values.REPAIR_RPC_CALLS_PER_HOUR,
@@ -188,8 +184,7 @@ function sourceOf(values: ServiceEnv): SourceConfig {
   if (YELLOWSTONE_ENDPOINT && SOLANA_RPC_URL && WALLETS_FILE) {
     return {
       kind: 'yellowstone',
-      endpoint: YELLOWSTONE_ENDPOINT,
-      xToken: values.YELLOWSTONE_X_TOKEN ?? null,
+      servers: serversOf(values),
       rpcUrl: SOLANA_RPC_URL,
       walletsFile: WALLETS_FILE,
       solPricePool: values.SOL_PRICE_POOL,
@@ -202,6 +197,21 @@ function sourceOf(values: ServiceEnv): SourceConfig {
     historyHours: values.SIMULATOR_HISTORY_HOURS,
     walletsFile: WALLETS_FILE ?? null,
   }
+}
+
+/** The Yellowstone servers with their tokens. One token is for all; with one server, any text. */
+function serversOf(values: ServiceEnv): StreamServers {
+  const { YELLOWSTONE_ENDPOINT: urls = [], YELLOWSTONE_X_TOKEN: text } = values
+  const tokens = urls.length === 1 ? [text] : tokensOf(text)
+  const servers = urls.map(({ href }, at) => ({
+    endpoint: href,
+    xToken: (tokens.length === 1 ? tokens[0] : tokens[at]) ?? null,
+  }))
+  return servers as unknown as StreamServers // a list has at least one item
+}
+
+function tokensOf(text: string | undefined): (string | undefined)[] {
+  return text === undefined ? [undefined] : text.split(',').map((token) => token.trim())
 }
 
 /** Faults of several variables together, as `KEY: message`. */
@@ -219,6 +229,13 @@ function contradictions(values: ServiceEnv): string[] {
   }
   if (values.YELLOWSTONE_ENDPOINT === undefined && values.YELLOWSTONE_X_TOKEN !== undefined) {
     faults.push('YELLOWSTONE_X_TOKEN: has no effect without YELLOWSTONE_ENDPOINT')
+  }
+  const { length: servers } = values.YELLOWSTONE_ENDPOINT ?? []
+  const { length: tokens } = tokensOf(values.YELLOWSTONE_X_TOKEN)
+  if (servers > 1 && tokens !== 1 && tokens !== servers) {
+    faults.push(
+      `YELLOWSTONE_X_TOKEN: expected one token, or one for each of the ${servers} servers of YELLOWSTONE_ENDPOINT`,
+    )
   }
   if (values.YELLOWSTONE_ENDPOINT !== undefined && values.SIMULATOR_BLOCKS !== undefined) {
     faults.push('SIMULATOR_BLOCKS: has no effect with YELLOWSTONE_ENDPOINT; set only one of them')

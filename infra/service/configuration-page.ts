@@ -16,8 +16,9 @@ const SECTIONS = {
     INGEST_FAILOVER:
       'Whether several processes with role `ingest` share the work: one writes, the others stand by and take over ([how](operating.md#two-ingests)). The same in all of them. Requires `KAFKA_BROKERS`.',
     YELLOWSTONE_ENDPOINT:
-      'Yellowstone gRPC server: transactions (role `ingest`), accounts of pools (`workers`).',
-    YELLOWSTONE_X_TOKEN: 'Token of that server.',
+      'Yellowstone gRPC servers: transactions (role `ingest`), accounts of pools (`workers`). The first is used; with several, the next when it stalls, lags or cannot be reached ([how](operating.md#several-yellowstone-servers)).',
+    YELLOWSTONE_X_TOKEN:
+      'Token of those servers; with several, one for all, or one for each, separated by commas.',
     SOLANA_RPC_URL:
       'Solana JSON-RPC, for gaps of the stream (role `ingest`), facts about mints (`workers`) and payments (`api`). Its history must reach back to the last run of the service. Required with `YELLOWSTONE_ENDPOINT`.',
     WALLETS_FILE:

@@ -1,7 +1,7 @@
 import { createWallets } from '../../pipeline/domain/wallets.ts'
 import { startStandby } from '../../pipeline/workers/ingest/standby.ts'
 import type { ServiceContext } from './context.ts'
-import { type Ingestion, type IngestionParts, startIngestion } from './ingestion.ts'
+import { type Ingestion, type IngestionParts, openFrom, startIngestion } from './ingestion.ts'
 import { reloadFile } from './reload.ts'
 import type { WalletList } from './source.ts'
 import type { Stores } from './stores.ts'
@@ -20,7 +20,8 @@ export async function startFailover(
   const { source, track } = parts.history
   let wallets: WalletList = source.wallets
   const standby = await startStandby({
-    config: source,
+    config: { ...source, ...source.servers[0] },
+    open: openFrom(context, source),
     wallets: createWallets(wallets.addresses),
     deposits: parts.payments?.deposits ?? null,
     log: stores.log,

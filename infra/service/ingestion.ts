@@ -2,7 +2,11 @@ import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import type { SolPrice } from '../../pipeline/domain/slot.ts'
 import { createWallets } from '../../pipeline/domain/wallets.ts'
 import { createRpc } from '../../pipeline/ingest/rpc/rpc.ts'
-import type { OpenUpdateStream } from '../../pipeline/ingest/stream/yellowstone.ts'
+import { openAmong } from '../../pipeline/ingest/stream/endpoints.ts'
+import {
+  type OpenUpdateStream,
+  openUpdateStream,
+} from '../../pipeline/ingest/stream/yellowstone.ts'
 import type { ReadyCheck } from '../../pipeline/runtime/readiness.ts'
 import { readPoolPrices } from '../../pipeline/store/tables/sol-prices.ts'
 import { type Ingest, startIngest } from '../../pipeline/workers/ingest/ingest.ts'
@@ -15,7 +19,7 @@ import type { ServicePart } from './open-parts.ts'
 import type { PaymentWatch } from './payments.ts'
 import type { ProgramNames } from './program-labels.ts'
 import { type Reload, reloadFile } from './reload.ts'
-import type { WalletList } from './source.ts'
+import type { Source, WalletList } from './source.ts'
 import type { Stores } from './stores.ts'
 
 /** Pool prices that ingest starts with: two hours of them, twice the age that a price may have. */
@@ -37,7 +41,7 @@ export interface IngestionParts {
   readonly pricesStored: Promise<void> | undefined
   /** The wallets tracked now, if they were read again since the start of the process. */
   readonly wallets?: WalletList
-  /** Opens streams; by default from the Yellowstone server. */
+  /** Opens streams; by default from the servers of the source. */
   readonly openStream?: OpenUpdateStream
 }
 
@@ -52,12 +56,12 @@ export async function startIngestion(
   parts: IngestionParts,
 ): Promise<Ingestion> {
   const { config, ingestMetrics, fail } = context
-  const { history, names, payments, solPrices, pricesStored, openStream } = parts
+  const { history, names, payments, solPrices, pricesStored } = parts
   const { source, backfills, autoBackfill } = history
-  const { wallets = source.wallets } = parts
+  const { wallets = source.wallets, openStream = openFrom(context, source) } = parts
   const ingest = await startIngest({
     ...context,
-    config: { ...source, priceMaxAgeSeconds: config.solPriceMaxAgeSeconds },
+    config: { ...source, ...source.servers[0], priceMaxAgeSeconds: config.solPriceMaxAgeSeconds },
     wallets: createWallets(wallets.addresses),
     programs: names.programs,
     log,
@@ -103,6 +107,14 @@ export async function startIngestion(
       await ingest.stop()
     },
   }
+}
+
+/** Opens streams from the servers of a source. */
+export function openFrom(
+  { logger }: Pick<ServiceContext, 'logger'>,
+  { servers }: Pick<Source, 'servers'>,
+): OpenUpdateStream {
+  return openAmong(servers, { open: openUpdateStream, logger })
 }
 
 function requireSealed(ingest: Pick<Ingest, 'status'>): void {

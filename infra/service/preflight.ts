@@ -27,7 +27,12 @@ function serversOf({ roles, source, log, store, meter }: ServiceConfig): ServerT
   const targets: ServerTarget[] = []
   if (source.kind === 'yellowstone' && roles.has('ingest')) {
     targets.push(
-      serverTargetOf('YELLOWSTONE_ENDPOINT', source.endpoint),
+      {
+        key: 'YELLOWSTONE_ENDPOINT',
+        addresses: source.servers.flatMap(
+          ({ endpoint }) => serverTargetOf('', new URL(endpoint)).addresses,
+        ),
+      },
       serverTargetOf('SOLANA_RPC_URL', source.rpcUrl),
     )
   }

@@ -1,5 +1,6 @@
 import type { Address } from '../../pipeline/domain/address.ts'
 import type { SolPrice } from '../../pipeline/domain/slot.ts'
+import type { StreamServers } from '../../pipeline/ingest/stream/endpoints.ts'
 import { parseWalletLines } from '../../pipeline/ingest/wallets-file.ts'
 import { readTextFile } from '../../pipeline/runtime/read-text-file.ts'
 import type { SourceConfig } from './config.ts'
@@ -7,8 +8,8 @@ import { startSimulatedMarket } from './simulated-market.ts'
 
 /** A running source of transactions. */
 export interface Source {
-  readonly endpoint: string
-  readonly xToken: string | null
+  /** The Yellowstone servers, at least one. */
+  readonly servers: StreamServers
   readonly rpcUrl: string
   readonly pricePool: Address
   /** Payment addresses of the simulator; null for a real chain. */
@@ -42,8 +43,7 @@ export async function openSource(config: SourceConfig): Promise<Source> {
     const { walletsFile } = config
     const wallets = await readWalletsFile(walletsFile)
     return {
-      endpoint: config.endpoint.href,
-      xToken: config.xToken,
+      servers: config.servers,
       rpcUrl: config.rpcUrl.href,
       pricePool: config.solPricePool,
       paymentAddresses: null,
@@ -63,8 +63,7 @@ export async function openSource(config: SourceConfig): Promise<Source> {
   const solPrices = simulator.pastSolPrices
   const ofSimulator = { addresses: simulator.wallets, lines: [] }
   return {
-    endpoint: simulator.endpoint,
-    xToken: null,
+    servers: [{ endpoint: simulator.endpoint, xToken: null }],
     rpcUrl: simulator.rpcUrl,
     pricePool: simulator.solPricePool,
     paymentAddresses: simulator.paymentAddresses,

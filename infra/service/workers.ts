@@ -1,7 +1,9 @@
 import type { Swap } from '../../pipeline/domain/event.ts'
-import { PoolWatch, type PoolWatchConfig } from '../../pipeline/ingest/pools/pool-watch.ts'
+import { PoolWatch } from '../../pipeline/ingest/pools/pool-watch.ts'
 import { createPoolMetrics } from '../../pipeline/ingest/pools/telemetry.ts'
 import { createRpc } from '../../pipeline/ingest/rpc/rpc.ts'
+import { openAmong, type StreamServers } from '../../pipeline/ingest/stream/endpoints.ts'
+import { openUpdateStream } from '../../pipeline/ingest/stream/yellowstone.ts'
 import { readTextFile } from '../../pipeline/runtime/read-text-file.ts'
 import { parseStrategies } from '../../pipeline/trending/strategies-file.ts'
 import type { Strategy } from '../../pipeline/trending/strategy.ts'
@@ -89,15 +91,13 @@ export async function startWorkers(
 /** The chain that workers read: an RPC server and a stream of accounts. */
 interface Chain {
   readonly rpcUrl: string | null
-  /** Yellowstone stream of pool accounts. Null: prices come from the newest swaps. */
-  readonly stream: PoolWatchConfig | null
+  /** Servers of a stream of pool accounts. Null: prices come from the newest swaps. */
+  readonly servers: StreamServers | null
 }
 
 /** The chain of `source`; without a source, of `SOLANA_RPC_URL` and `YELLOWSTONE_ENDPOINT`. */
 function chainOf(config: ServiceConfig, source: Source | null): Chain {
-  if (source === null) return { rpcUrl: config.rpcUrl?.href ?? null, stream: config.yellowstone }
-  const { rpcUrl, endpoint, xToken } = source
-  return { rpcUrl, stream: { endpoint, xToken } }
+  return source ?? { rpcUrl: config.rpcUrl?.href ?? null, servers: config.yellowstone }
 }
 
 /** Starts the workers that need an RPC server; null for those that cannot run. */
@@ -106,7 +106,7 @@ function startRpcWorkers(
     readonly store: Stores['store']
     readonly onBug: (error: unknown) => void
   },
-  { rpcUrl: url, stream }: Chain,
+  { rpcUrl: url, servers }: Chain,
 ) {
   const metrics = createMintFactsMetrics(deps.registry)
   if (url === null) {
@@ -118,9 +118,10 @@ function startRpcWorkers(
     metrics,
     rpc: createRpc({ url, metrics, concurrency: 1 }),
   })
-  if (stream === null) return { facts, pools: null }
-  const pools = new PoolWatch(stream, {
+  if (servers === null) return { facts, pools: null }
+  const pools = new PoolWatch(servers[0], {
     ...deps,
+    openStream: openAmong(servers, { ...deps, open: openUpdateStream }),
     metrics: createPoolMetrics(deps.registry),
     rpc: createRpc({ url, metrics, concurrency: 1 }),
   })

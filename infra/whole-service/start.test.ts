@@ -512,9 +512,19 @@ refused({
 `,
 })
 refused({
+  title: 'a token for some of several streams',
+  env: {
+    YELLOWSTONE_ENDPOINT: `http://${nowhere},http://${nowhere},http://${nowhere}`,
+    YELLOWSTONE_X_TOKEN: `${PASSWORD},other`,
+    SOLANA_RPC_URL: `http://${nowhere}`,
+    WALLETS_FILE: 'wallets.txt',
+  },
+  says: 'bad configuration:\n  YELLOWSTONE_X_TOKEN: expected one token, or one for each of the 3 servers of YELLOWSTONE_ENDPOINT\n',
+})
+refused({
   title: 'a standby of a log in memory',
   env: { INGEST_FAILOVER: 'true' },
-  says: 'KAFKA_BROKERS: required with INGEST_FAILOVER: a log in memory has one process\n',
+  says: 'bad configuration:\n  KAFKA_BROKERS: required with INGEST_FAILOVER: a log in memory has one process\n',
 })
 refused({
   title: 'a real stream without RPC and wallets',

@@ -5,7 +5,7 @@ import type { UpdateEnvelope } from '../wire/update-envelope.ts'
 import { type BackoffLimits, createBackoff } from './backoff.ts'
 import { planReconnect, type StreamSettings } from './reconnect-policy.ts'
 import { openSession, type SessionEnd, type SessionLimits } from './stream-session.ts'
-import { isConfirmedRequest } from './subscribe-request.ts'
+import { hasConfirmedBlocks } from './subscribe-request.ts'
 import type { OpenUpdateStream, StreamEnd, UpdateStreamOptions } from './yellowstone.ts'
 
 /** Options of a standby stream. */
@@ -69,7 +69,7 @@ export class StandbyStream {
    */
   readonly handOver: OpenUpdateStream = (options) => {
     const { request } = options
-    if (!isConfirmedRequest(request) || this.#closing.signal.aborted)
+    if (!hasConfirmedBlocks(request) || this.#closing.signal.aborted)
       return this.#options.open(options)
     this.#closing.abort()
     const session = this.#session

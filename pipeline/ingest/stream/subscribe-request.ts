@@ -103,9 +103,14 @@ function accountFilter(accounts: readonly Address[]) {
   return { account: [...accounts], owner: [], filters: [] }
 }
 
-/** Whether a request is for updates at `confirmed`. */
-export function isConfirmedRequest({ commitment }: SubscribeRequest): boolean {
-  return commitment === CONFIRMED
+/** The request for every block meta at `confirmed`. */
+export function confirmedBlocksRequest(): SubscribeRequest {
+  return { ...NO_FILTERS, blocksMeta: { metas: {} }, commitment: CONFIRMED }
+}
+
+/** Whether a request is for block metas at `confirmed`, with or without transactions. */
+export function hasConfirmedBlocks({ commitment, blocksMeta }: SubscribeRequest): boolean {
+  return commitment === CONFIRMED && Object.keys(blocksMeta).length > 0
 }
 
 /** A ping. It does not change the filters. Servers close streams of clients that send nothing. */

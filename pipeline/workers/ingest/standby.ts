@@ -2,7 +2,7 @@ import type { Wallets } from '../../domain/wallets.ts'
 import { DEFAULT_FOLLOW_LIMITS } from '../../ingest/follow-limits.ts'
 import { StandbyStream } from '../../ingest/stream/standby-stream.ts'
 import { subscribeRequest } from '../../ingest/stream/subscribe-request.ts'
-import { type OpenUpdateStream, openUpdateStream } from '../../ingest/stream/yellowstone.ts'
+import type { OpenUpdateStream } from '../../ingest/stream/yellowstone.ts'
 import type { EventLog } from '../../log/log.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import { pause } from '../../runtime/pause.ts'
@@ -15,6 +15,8 @@ export interface StandbyDeps {
   readonly config: Pick<IngestConfig, 'endpoint' | 'xToken' | 'pricePool'>
   readonly wallets: Wallets
   readonly deposits?: Pick<DepositIndex, 'accounts'> | null
+  /** Opens streams from the Yellowstone servers. */
+  readonly open: OpenUpdateStream
   readonly log: Pick<EventLog, 'partitions' | 'consume' | 'checkpoint' | 'extent' | 'lead'>
   readonly logger: Logger
   readonly limits?: LeaderWatchLimits
@@ -59,7 +61,7 @@ export async function startStandby(deps: StandbyDeps): Promise<Standby> {
   const closing = new AbortController()
   const stream = new StandbyStream({
     ...config,
-    open: openUpdateStream,
+    open: deps.open,
     limits: DEFAULT_FOLLOW_LIMITS,
     logger,
     request: (fromSlot, { addressesPerFilter }) =>
