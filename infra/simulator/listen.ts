@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import type { AddressInfo, Server } from 'node:net'
 
-/** Address on which both servers listen. */
-export const HOST = '127.0.0.1'
+/** Address on which both servers listen by default. */
+export const LOOPBACK = '127.0.0.1'
 
 /** A server that listens. */
 export interface ListeningServer {
@@ -11,15 +11,15 @@ export interface ListeningServer {
 }
 
 /**
- * Listens on a port of loopback, 0 for any; rejects when it is taken. `endConnections` is called
- * when the server closes.
+ * Listens on a port of an address of this machine, 0 for any port; rejects when it is taken.
+ * `endConnections` is called when the server closes.
  */
 export async function listen(
   server: Server,
-  port: number,
+  { host, port }: { readonly host: string; readonly port: number },
   endConnections: () => void,
 ): Promise<ListeningServer> {
-  await once(server.listen(port, HOST), 'listening')
+  await once(server.listen(port, host), 'listening')
   return {
     port: (server.address() as AddressInfo).port, // it listens on TCP
     async close() {

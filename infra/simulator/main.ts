@@ -12,6 +12,7 @@ import { startSimulator } from './simulator.ts'
 
 const USAGE = `npm run -s simulator -- [options]
 
+  --host A                  address of this machine to listen on (127.0.0.1)
   --port P --rpc-port Q     ports of the gRPC and the RPC server (any free ones)
   --seed N                  of the market and of trouble (1)
   --wallets N --coins N     size of the market (25, 200)
@@ -62,6 +63,7 @@ const FLAGS = {
   'wallets-file': TEXT,
   blocks: { type: 'string', multiple: true },
   trouble: TEXT,
+  host: TEXT,
   port: TEXT,
   'rpc-port': TEXT,
   seed: TEXT,
@@ -82,7 +84,7 @@ function readArguments(args: readonly string[]): {
   walletsFile: string | undefined
 } {
   const { values } = parseArgs({ args: [...args], options: FLAGS })
-  const { help, blocks, trouble, 'wallets-file': walletsFile, ...texts } = values
+  const { help, blocks, trouble, host, 'wallets-file': walletsFile, ...texts } = values
   if (help === true) {
     process.stderr.write(`${USAGE}\n`)
     process.exit(0)
@@ -90,6 +92,7 @@ function readArguments(args: readonly string[]): {
   const { speed, split, leadIn, ...sizes } = readNumbers(texts)
   const options: SimulatorOptions = {
     ...sizes,
+    ...(host !== undefined && { host }),
     ...(trouble !== undefined && { trouble: readTrouble(trouble) }),
     ...(speed !== undefined && { clock: { kind: 'running', speed } }),
     ...(blocks !== undefined && {

@@ -97,6 +97,8 @@ export interface RecordedOptions {
 
 /** Settings of a simulator; each has a default. */
 export interface SimulatorOptions {
+  /** Address on which both servers listen; 127.0.0.1 by default. */
+  readonly host?: string
   /** Port of the gRPC server; 0, the default, is any free port. */
   readonly port?: number
   readonly rpcPort?: number

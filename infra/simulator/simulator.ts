@@ -8,7 +8,7 @@ import { createClock, type SlotClock } from './clock.ts'
 import { chainWithForks, type Fork, Forks } from './forks.ts'
 import { CONFIRM_DELAY_SLOTS, FINALIZE_DELAY_SLOTS } from './grpc/slot-stream.ts'
 import { startYellowstone, type Yellowstone } from './grpc/yellowstone.ts'
-import { HOST } from './listen.ts'
+import { LOOPBACK } from './listen.ts'
 import { associatedTokenAccount, derivedSigner } from './market/key.ts'
 import type { Market } from './market/market.ts'
 import { solPricesOf } from './market/past.ts'
@@ -113,7 +113,8 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     ...createRpcMethods(known, window, { tellsIndex: compressed !== null }),
     ...paymentMethods(paid.payments),
   }
-  const ofRpc = { port: options.rpcPort ?? 0, seed: seedOf(options), trouble: troubleOf(options) }
+  const { host = LOOPBACK, rpcPort: port = 0 } = options
+  const ofRpc = { host, port, seed: seedOf(options), trouble: troubleOf(options) }
   const rpc = await startRpcServer(methods, ofRpc).catch(async (error: unknown) => {
     await stream.close()
     throw error
@@ -124,8 +125,8 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     clock.start()
   }
   return {
-    endpoint: `http://${HOST}:${stream.port}`,
-    rpcUrl: `http://${HOST}:${rpc.port}`,
+    endpoint: `http://${host}:${stream.port}`,
+    rpcUrl: `http://${host}:${rpc.port}`,
     wallets: source.wallets,
     solPricePool: market.universe.pricePool.key('pool').address,
     market,
@@ -195,6 +196,7 @@ async function startStream(
 ): Promise<Yellowstone> {
   const { source, clock, options } = from
   const stream = await startYellowstone(chain, forks, {
+    host: options.host ?? LOOPBACK,
     port: options.port ?? 0,
     xToken: options.xToken,
     seed: seedOf(options),

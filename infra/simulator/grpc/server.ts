@@ -62,7 +62,7 @@ export interface GrpcServerHandlers {
  */
 export function startGrpcServer(
   handlers: GrpcServerHandlers,
-  port: number,
+  address: { readonly host: string; readonly port: number },
 ): Promise<ListeningServer> {
   const server = createServer({ settings: { initialWindowSize: 1_048_576 } })
   const sessions = new Set<Http2Session>()
@@ -75,7 +75,7 @@ export function startGrpcServer(
     stream.on('error', () => stream.destroy())
     serve(stream, headers, handlers)
   })
-  return listen(server, port, () => {
+  return listen(server, address, () => {
     for (const session of sessions) session.destroy()
   })
 }

@@ -37,6 +37,7 @@ export interface Yellowstone {
 
 /** Settings of a Yellowstone server. */
 export interface YellowstoneOptions {
+  readonly host: string
   readonly port: number
   readonly xToken: string | undefined
   readonly seed: number
@@ -95,7 +96,7 @@ export async function startYellowstone(
         '/geyser.Geyser/Subscribe': (call) => serve(call, subscribers, view, stream, options),
       },
     },
-    options.port,
+    options,
   )
   return {
     port: server.port,

@@ -16,6 +16,7 @@ const REFUSED_OF_32 = 6
 export function startRpcServer(
   methods: RpcMethods,
   options: {
+    readonly host: string
     readonly port: number
     readonly seed: number
     readonly trouble: Trouble
@@ -47,7 +48,7 @@ export function startRpcServer(
   })
   // An idle connection must survive the pause between two calls.
   server.keepAliveTimeout = 60_000
-  return listen(server, options.port, () => server.closeAllConnections())
+  return listen(server, options, () => server.closeAllConnections())
 }
 
 /** CORS headers as public nodes send them. */
