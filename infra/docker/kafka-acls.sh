@@ -5,7 +5,7 @@
 set -euo pipefail
 umask 077
 : "${KAFKA_HOME:=/opt/kafka}" "${BOOTSTRAP:=kafka:9092}" "${PASSWORD_FILE:=/run/secrets/kafka_password_broker}"
-config=${CONFIG:-/run/kafka/admin.properties}
+config=${CONFIG:-/dev/shm/admin.properties}
 printf 'security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\nsasl.jaas.config=%s username="broker" password="%s";\n' \
   'org.apache.kafka.common.security.plain.PlainLoginModule required' "$(tr -d '\n' <"$PASSWORD_FILE")" >"$config"
 

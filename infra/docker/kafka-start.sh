@@ -3,7 +3,7 @@
 # file in memory, so no password is in the environment or the arguments of a process.
 set -euo pipefail
 umask 077
-: "${SECRETS:=/run/secrets}" "${RUN:=/run/kafka}" "${START:=/etc/kafka/docker/run}"
+: "${SECRETS:=/run/secrets}" "${RUN:=/dev/shm}" "${START:=/etc/kafka/docker/run}"
 password() { tr -d '\n' <"$SECRETS/kafka_password_$1"; }
 module='org.apache.kafka.common.security.plain.PlainLoginModule required'
 {
