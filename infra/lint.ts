@@ -23,6 +23,7 @@ interface Line {
 const ALLOWED_NAMES: Readonly<Record<string, string>> = {
   run: 'what the main.ts of benches and of drills calls',
   encodeBase58: 'one function written twice: browsers get no modules of the server',
+  run: 'what the main.ts of benches and of drills calls',
 }
 
 /** A module whose names say what they are only after a prefix, as in `t.address`. */

@@ -12,7 +12,7 @@ export const locationOption = z.string().transform((text, context) => {
   if (location !== null) return location
   context.addIssue({
     code: 'custom',
-    message: 'expected a folder of the ClickHouse server, or disk://DISK/PATH on one of its disks',
+    message: 'expected a path on the disk `backups` of ClickHouse, or disk://DISK/PATH',
   })
   return z.NEVER
 })

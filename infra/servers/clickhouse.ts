@@ -95,8 +95,7 @@ function writeConfig(dir: string, secrets: ServerSettings['secrets'], user: OwnU
     makeOwnFolder(join(dir, folder), user ? 0o750 : 0o700, root)
   }
   write('config.xml', text('servers/clickhouse-config.xml'))
-  for (const file of readdirSync(new URL('clickhouse/config.d', SOURCES)))
-    write(`config.d/${file}`, text(`clickhouse/config.d/${file}`))
+  write('config.d/access.xml', text('clickhouse/config.d/access.xml'))
   write('users.xml', text('servers/clickhouse-users.xml'))
   for (const file of readdirSync(new URL('clickhouse/users.d', SOURCES))) {
     const digested = withDigests(text(`clickhouse/users.d/${file}`), passwords)

@@ -189,8 +189,9 @@ test(`a restore that failed is repeated, and no process starts on its half${why}
   t.deepEqual(await contentOf(restored), await contentOf(store))
 })
 
-anyTest('a location is a folder of the server or a path on one of its disks', (t) => {
-  t.is(parseLocation('/backups/2026-11-24')?.sql, "File('/backups/2026-11-24')")
+anyTest('a location is a path on the disk for backups, or on another disk of the server', (t) => {
+  t.is(parseLocation('daily/2026-11-24')?.sql, "Disk('backups', 'daily/2026-11-24')")
   t.is(parseLocation('disk://s3/daily/1')?.sql, "Disk('s3', 'daily/1')")
-  for (const text of ["a', 'b", '../a', 's3://bucket/a', '', 'a b']) t.is(parseLocation(text), null)
+  for (const text of ["a', 'b", '../a', '/a', 's3://bucket/a', '', 'a b', 'disk://a'])
+    t.is(parseLocation(text), null)
 })

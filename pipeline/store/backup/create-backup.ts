@@ -1,5 +1,6 @@
 import { DECODER_VERSION } from '../../domain/decoder-version.ts'
 import { ServiceError } from '../../domain/service-error.ts'
+import { pause } from '../../runtime/pause.ts'
 import { VERSION } from '../../runtime/version.ts'
 import { readSchemaVersions } from '../migrate.ts'
 import type { Store } from '../store.ts'
@@ -37,7 +38,7 @@ export async function createBackup(store: Store, options: BackupOptions): Promis
   await createCopyDatabase(store, copy)
   try {
     const created_at = Math.floor(now() / 1000)
-    await copyTables(store, database, copy)
+    await copyTables(store, database, copy, stop)
     await markNewerSnapshots(store, copy)
     const schema = await readSchemaVersions(store)
     const manifest: Manifest = {
@@ -57,12 +58,15 @@ export async function createBackup(store: Store, options: BackupOptions): Promis
     await runStatement(store, statement, settings, { database: copy, stop, onFiles })
     return manifest
   } finally {
-    await store.command(`DROP DATABASE IF EXISTS ${copy}`)
+    await store.command(`DROP DATABASE IF EXISTS ${copy} ${OF_ANY_SIZE}`)
   }
 }
 
 /** A copy without a running `BACKUP` that is older than this belongs to a killed process. */
 const COPY_SECONDS = 600
+const MERGES_POLL_MS = 20
+/** ClickHouse refuses to drop a table of more than 50 GB otherwise. */
+const OF_ANY_SIZE = 'SETTINGS max_table_size_to_drop = 0'
 
 /** Creates the database of the copy, which is also the lock against a second backup. */
 async function createCopyDatabase(store: Store, copy: string): Promise<void> {
@@ -78,12 +82,17 @@ async function createCopyDatabase(store: Store, copy: string): Promise<void> {
       'unavailable',
       `another backup runs, or one was killed in the last ten minutes (database ${copy})`,
     )
-  await store.command(`DROP DATABASE IF EXISTS ${copy}`)
+  await store.command(`DROP DATABASE IF EXISTS ${copy} ${OF_ANY_SIZE}`)
   await store.command(`CREATE DATABASE ${copy}`)
 }
 
 /** Copies the tables in the order that keeps the copy consistent, and stops merges of the copy. */
-async function copyTables(store: Store, database: string, copy: string): Promise<void> {
+async function copyTables(
+  store: Store,
+  database: string,
+  copy: string,
+  stop: AbortSignal,
+): Promise<void> {
   const tables = await store.query<{ name: string }>(
     `SELECT name FROM system.tables
      WHERE database = {database:String} AND engine LIKE '%MergeTree' AND name != 'schema_migrations'
@@ -94,4 +103,13 @@ async function copyTables(store: Store, database: string, copy: string): Promise
   for (const name of names)
     await store.command(`CREATE TABLE ${copy}.${name} CLONE AS ${database}.${name}`)
   for (const name of names) await store.command(`SYSTEM STOP MERGES ${copy}.${name}`)
+  // A merge that has begun ends, and changes what `measureTables` measures.
+  for (let merges = '1'; merges !== '0'; await pause(MERGES_POLL_MS, stop)) {
+    if (stop.aborted) throw new ServiceError('closed', 'stopped', { retriable: true })
+    const [row] = await store.query<{ merges: string }>(
+      'SELECT count() AS merges FROM system.merges WHERE database = {copy:String}',
+      { copy },
+    )
+    merges = row?.merges ?? '0'
+  }
 }

@@ -6,13 +6,16 @@ export interface BackupLocation {
   readonly sql: string
 }
 
+/** The server's disk for backups, as `infra/clickhouse/config.d/backups.xml` names it. */
+const DISK = 'backups'
+
 /**
- * Parses a location: `NAME` or `/PATH` on the server's file system, below `backups.allowed_path`,
- * or `disk://DISK/PATH` on one of the server's disks, which may be S3. The credentials of a disk
- * are in the server's configuration. Returns null for any other text.
+ * Parses a location: `PATH` on the server's disk `backups`, or `disk://DISK/PATH` on another one. A
+ * disk is a folder or S3; its credentials are in the server's configuration alone. Returns null for
+ * any other text.
  */
 export function parseLocation(text: string): BackupLocation | null {
-  const [, disk, path] = /^(?:disk:\/\/(\w+)\/)?(.+)$/.exec(text) ?? []
+  const [, disk = DISK, path] = /^(?:disk:\/\/(\w+)\/)?([^/].*)$/.exec(text) ?? []
   if (path === undefined || !/^[\w./+=@-]{1,200}$/.test(path) || path.includes('..')) return null
-  return { text, sql: disk === undefined ? `File('${path}')` : `Disk('${disk}', '${path}')` }
+  return { text, sql: `Disk('${disk}', '${path}')` }
 }

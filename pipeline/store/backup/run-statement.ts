@@ -60,10 +60,9 @@ function failure(text: string): ServiceError {
     : new ServiceError('invalid_argument', known, { context: { code } })
 }
 
-const NOT_ALLOWED = 'backups.allowed_path or backups.allowed_disk of the server does not allow it'
 const MESSAGES: Readonly<Record<number, string>> = {
-  36: NOT_ALLOWED,
-  318: NOT_ALLOWED,
+  36: 'backups.allowed_disk of the server does not name this disk',
+  318: 'the server has no backups.allowed_disk',
   479: 'the server has no disk of this name',
   598: 'there is a backup already: name a new location',
   599: 'there is no complete backup at this location, or at the one that it is based on',
