@@ -103,7 +103,8 @@ const sources = ['pipeline', 'api', 'infra'].flatMap((top) =>
 )
 
 const isTest = (file: string) =>
-  /(\.test|\.contract|\.bench)\.ts$/.test(file) || /\/(testing|whole-service|simulate|drills)\//.test(file)
+  /(\.test|\.contract|\.bench)\.ts$/.test(file) ||
+  /\/(testing|whole-service|simulate|drills)\//.test(file)
 
 const imports = sources.flatMap((file) =>
   [
