@@ -45,6 +45,7 @@ export async function connectRedis(
   }
   isUp = true
   redis.on('ready', () => {
+    if (!isUp) logger.info('redis is back')
     isUp = true
   })
   return redis

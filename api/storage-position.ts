@@ -1,5 +1,6 @@
 import { ServiceError } from '../pipeline/domain/service-error.ts'
 import type { Logger } from '../pipeline/runtime/logger.ts'
+import { createOutageLog } from '../pipeline/runtime/outage-log.ts'
 import { pause } from '../pipeline/runtime/pause.ts'
 import type { OnStage } from '../pipeline/runtime/slot-stage.ts'
 import type { Store } from '../pipeline/store/store.ts'
@@ -80,16 +81,20 @@ export function followStorage(
   }
 
   async function poll(): Promise<void> {
-    for (let failing = false; ; ) {
+    const outage = createOutageLog(
+      logger,
+      'the storage position could not be read; will retry',
+      'the storage position is read again',
+    )
+    for (;;) {
       await pause(everyMs, stopping.signal)
       if (stopping.signal.aborted) return
       try {
         await read()
-        failing = false
+        outage.worked()
       } catch (error) {
         const reason = error instanceof ServiceError ? error.message : 'failed'
-        if (!failing) logger.warn({ reason }, 'the storage position could not be read; will retry')
-        failing = true
+        outage.failed({ reason })
       }
     }
   }

@@ -3,9 +3,14 @@ import type { Logger } from '../../pipeline/runtime/logger.ts'
 import { problem, toApiError } from '../errors.ts'
 import type { ApiMetrics } from '../telemetry.ts'
 import type { ApiMiddleware } from './context.ts'
+import { createFailureLog } from './failure-log.ts'
 
-/** Renders every refusal and logs every failure (rule D1). Internal details stay in the log. */
+/**
+ * Renders every refusal and logs failures (rule D1), as many as `createFailureLog` lets through.
+ * Internal details stay in the log.
+ */
 export function errors(logger: Logger, metrics: ApiMetrics): ApiMiddleware {
+  const logFailure = createFailureLog(logger)
   return async function errors(ctx, next) {
     const started = performance.now()
     const { requestId } = ctx.state
@@ -23,7 +28,7 @@ export function errors(logger: Logger, metrics: ApiMetrics): ApiMiddleware {
         // Messages of other errors may quote stored data.
         const reason = error instanceof ServiceError ? error.message : (error as Error)?.name
         const level = refusal.status === 500 ? 'error' : 'warn'
-        logger[level]({ requestId, resource, code: refusal.code, reason }, 'request failed')
+        logFailure(level, { requestId, resource, code: refusal.code, reason })
         logger.debug({ requestId, err: error }, 'request failed')
       }
     }

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import type { Logger } from '../../pipeline/runtime/logger.ts'
+import { createOutageLog, type OutageLog } from '../../pipeline/runtime/outage-log.ts'
 import type { CursorCodec } from '../cursor.ts'
 import { FairQueue } from '../fair-queue.ts'
 import { frameText } from './frame.ts'
@@ -64,10 +65,15 @@ export class ViewRelay {
   readonly #queue = new FairQueue({ atOnce: CONCURRENT_READS, perAccount: 1 })
   #newest: number | null = null
   #polling: Promise<void> | null = null
-  #isFailing = false
+  readonly #outage: OutageLog
 
   constructor(deps: ViewRelayDeps) {
     this.#deps = deps
+    this.#outage = createOutageLog(
+      deps.logger,
+      'views cannot be read, trying again',
+      'views are read again',
+    )
   }
 
   /** The newest tick; null before the first. */
@@ -109,21 +115,20 @@ export class ViewRelay {
   }
 
   async #publishNewest(): Promise<void> {
-    const { source, logger } = this.#deps
+    const { source } = this.#deps
     try {
       const tick = await source.newestTick()
       const last = this.#newest
-      if (tick === null || (last !== null && tick <= last)) return
+      if (tick === null || (last !== null && tick <= last)) return this.#outage.worked()
       const isNear = last !== null && tick - last <= LIVE_SECONDS && this.#listeners.size > 0
       const entries = isNear ? await this.#changes(last, tick, RELAY_READER) : null
       this.#newest = tick
       const batch = last === null || entries === null ? null : { from: last, to: tick, entries }
       for (const listener of this.#listeners) listener(batch)
-      this.#isFailing = false
+      this.#outage.worked()
     } catch (error) {
       const reason = error instanceof ServiceError ? error.message : 'failed'
-      if (!this.#isFailing) logger.warn({ reason }, 'views cannot be read, trying again')
-      this.#isFailing = true
+      this.#outage.failed({ reason })
     }
   }
 

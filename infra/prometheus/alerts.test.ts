@@ -157,7 +157,11 @@ const FAULTS: Readonly<
   RoleDown: { series: { [WORKERS]: turns('1', '0') } },
   StoreUnreachable: { series: { [STORE]: turns('1', '0'), [STORE_OF_API]: turns('1', '0') } },
   LogUnreachable: {
-    series: { 'ready_check_up{check="log",role="api",instance="api"}': turns('1', '0') },
+    series: {
+      'ready_check_up{check="log",role="api",instance="api"}': turns('1', '0'),
+      [SLOTS]: stands,
+      [SLOTS_OF_STANDBY]: stands,
+    },
   },
   MeterUnreachable: {
     series: { 'ready_check_up{check="meter",role="api",instance="api"}': turns('1', '0') },

@@ -13,8 +13,11 @@ export interface ServiceContext {
   readonly logger: Logger
   readonly registry: Registry
   readonly readiness: Readiness
-  /** Metrics of ingest, backfill and payments, which one registry can hold only once. */
-  readonly ingestMetrics: IngestMetrics
+  /**
+   * Metrics of ingest and backfill, which one registry can hold only once. The first call declares
+   * them, so that other roles do not export them.
+   */
+  readonly ingestMetrics: () => IngestMetrics
   readonly onStage: OnStage
   /** Ends the process: called with a bug, or with the fault of a log that cannot recover. */
   readonly fail: (error: unknown) => void
@@ -38,6 +41,7 @@ export function createContext(
     fail = reject
   })
   failed.catch(() => {}) // no unhandled rejection before the caller looks at it
+  let ingestMetrics: IngestMetrics | undefined
   const readiness = createReadiness()
   const watch = createStageWatch(new Set([...config.roles].flatMap((role) => STAGES[role])))
   readiness.add({ stages: watch.check })
@@ -49,7 +53,10 @@ export function createContext(
     }),
     registry,
     readiness,
-    ingestMetrics: createIngestMetrics(registry),
+    ingestMetrics() {
+      ingestMetrics ??= createIngestMetrics(registry)
+      return ingestMetrics
+    },
     onStage(stage, slot) {
       watch.note(stage, slot)
       onStage?.(stage, slot)

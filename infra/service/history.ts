@@ -25,6 +25,7 @@ export function openHistory(
   source: Source,
   { programs }: Pick<ProgramNames, 'programs'>,
 ): TrackedHistory {
+  const metrics = ingestMetrics()
   const backfills = createBackfills({
     store,
     log,
@@ -32,14 +33,14 @@ export function openHistory(
     logIsDurable: config.log.kind === 'kafka',
     rpcUrl: source.rpcUrl,
     programs,
-    metrics: ingestMetrics,
+    metrics,
     priceMaxAgeSeconds: config.solPriceMaxAgeSeconds,
     refusalMs: config.refusalMs,
   })
   const autoBackfill = new AutoBackfill({
     store,
     backfills,
-    metrics: ingestMetrics,
+    metrics,
     logger,
     onBug: fail,
   })

@@ -55,7 +55,8 @@ export async function startIngestion(
   { store, log }: Pick<Stores, 'store' | 'log'>,
   parts: IngestionParts,
 ): Promise<Ingestion> {
-  const { config, ingestMetrics, fail } = context
+  const { config, fail } = context
+  const metrics = context.ingestMetrics()
   const { history, names, payments, solPrices, pricesStored } = parts
   const { source, backfills, autoBackfill } = history
   const { wallets = source.wallets, openStream = openFrom(context, source) } = parts
@@ -69,7 +70,7 @@ export async function startIngestion(
     poolPrices: () => readPoolPrices(store, POOL_PRICES),
     prices: solPrices,
     limits: { refusalMs: config.refusalMs },
-    metrics: ingestMetrics,
+    metrics,
     deposits: payments?.deposits ?? null,
     openStream,
   })
@@ -87,7 +88,7 @@ export async function startIngestion(
     log,
     programs: names.programs,
     rpcUrl: source.rpcUrl,
-    metrics: ingestMetrics,
+    metrics,
     callsPerHour: config.repairCallsPerHour,
     refusalMs: config.refusalMs,
     priceMaxAgeSeconds: config.solPriceMaxAgeSeconds,
@@ -95,7 +96,7 @@ export async function startIngestion(
   })
   const snapshots = startSnapshots({
     ...following,
-    rpc: createRpc({ url: source.rpcUrl, metrics: ingestMetrics, concurrency: 3 }),
+    rpc: createRpc({ url: source.rpcUrl, metrics, concurrency: 3 }),
   })
   return {
     ready: { ingest: async () => requireSealed(ingest) },

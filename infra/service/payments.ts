@@ -2,6 +2,7 @@ import { Billing } from '../../api/billing/billing.ts'
 import { type BillingTerms, billingTerms } from '../../api/billing/terms.ts'
 import { createRpc } from '../../pipeline/ingest/rpc/rpc.ts'
 import { DepositIndex } from '../../pipeline/workers/deposits/deposits.ts'
+import { createDepositMetrics } from '../../pipeline/workers/telemetry.ts'
 import type { ServiceContext } from './context.ts'
 import type { ServicePart } from './open-parts.ts'
 import type { Source } from './source.ts'
@@ -18,11 +19,11 @@ export interface PaymentWatch extends ServicePart {
  * server. Without them customers cannot pay: the result is null and the log names what is missing.
  */
 export function openPayments(
-  context: Pick<ServiceContext, 'config' | 'logger' | 'ingestMetrics'>,
+  context: Pick<ServiceContext, 'config' | 'logger' | 'registry'>,
   { store }: Pick<Stores, 'store'>,
   source: Pick<Source, 'rpcUrl' | 'paymentAddresses'> | null,
 ): PaymentWatch | null {
-  const { config, logger, ingestMetrics } = context
+  const { config, logger, registry } = context
   const terms = billingTerms(config.billing, source?.paymentAddresses ?? null)
   const url = source?.rpcUrl ?? config.rpcUrl?.href
   if (terms === null || url === undefined) {
@@ -32,7 +33,8 @@ export function openPayments(
     return null
   }
   // A customer waits for a payment check, so it fails early: it reports that it cannot be done now.
-  const rpc = createRpc({ url, metrics: ingestMetrics, attempts: 3, timeoutMs: 8000 })
+  const metrics = createDepositMetrics(registry)
+  const rpc = createRpc({ url, metrics, attempts: 3, timeoutMs: 8000 })
   const startsAnew = source?.paymentAddresses != null // the simulator's chain begins at each start
   const deposits = new DepositIndex({
     store,

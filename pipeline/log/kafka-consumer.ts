@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { DECODER_VERSION } from '../domain/decoder-version.ts'
 import { EventLoopYield } from '../runtime/event-loop-yield.ts'
 import type { Logger } from '../runtime/logger.ts'
+import { createOutageLog, type OutageLog } from '../runtime/outage-log.ts'
 import { pause } from '../runtime/pause.ts'
 import { handOut } from './hand-out.ts'
 import {
@@ -62,6 +63,7 @@ export class SupervisedConsumer implements Consumer {
   /** Offsets at which the reader wants to start, until the first batch from there has come. */
   readonly #starts = new Map<number, bigint>()
   #hasStarted: () => void = () => {}
+  readonly #outage: OutageLog
   /** Replaces the client, and so assigns the partitions again. */
   #refuse: (reason: Error) => void = () => {}
 
@@ -69,6 +71,11 @@ export class SupervisedConsumer implements Consumer {
     this.#deps = deps
     this.#options = options
     this.#handler = handler
+    this.#outage = createOutageLog(
+      deps.logger,
+      'consumer lost Kafka, restarts',
+      'consumer reads from Kafka again',
+    )
     this.started = new Promise((resolve) => {
       this.#hasStarted = resolve
     })
@@ -84,7 +91,7 @@ export class SupervisedConsumer implements Consumer {
   }
 
   async #supervise(): Promise<void> {
-    const { logger, metrics } = this.#deps
+    const { metrics } = this.#deps
     const { signal } = this.#closing
     const since = Date.now()
     for (let pauseMs = 100; !signal.aborted; pauseMs = Math.min(2 * pauseMs, 2000)) {
@@ -95,7 +102,7 @@ export class SupervisedConsumer implements Consumer {
         await this.#runClient()
         if (signal.aborted) break
       } catch (error) {
-        logger.warn({ reason: (error as Error).message }, 'consumer lost Kafka, restarts')
+        this.#outage.failed({ reason: (error as Error).message })
       }
       metrics.consumerRestarts.inc()
       if (Date.now() - started > 30_000) pauseMs = 100
@@ -140,7 +147,10 @@ export class SupervisedConsumer implements Consumer {
       const own = payload.memberAssignment[topic] ?? []
       if (isFollower) this.#seek(consumer)
       else assigned = assigned.then(() => this.#assign(own, consumer))
-      assigned.then(this.#hasStarted, this.#refuse)
+      assigned.then(() => {
+        this.#outage.worked()
+        this.#hasStarted()
+      }, this.#refuse)
     })
     try {
       await consumer.connect()

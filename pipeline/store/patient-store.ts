@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { ServiceError } from '../domain/service-error.ts'
 import type { Logger } from '../runtime/logger.ts'
+import { createOutageLog } from '../runtime/outage-log.ts'
 import { pause } from '../runtime/pause.ts'
 import type { Store } from './store.ts'
 
@@ -14,14 +15,17 @@ const PAUSES = { first: 100, last: 5000 }
  * response was lost.
  */
 export function createPatientStore(store: Store, signal: AbortSignal, logger: Logger): Store {
+  const outage = createOutageLog(logger, 'store lost, waiting', 'store is back')
   async function patiently<T>(run: () => Promise<T>): Promise<T> {
     for (let pauseMs = PAUSES.first; ; pauseMs = Math.min(2 * pauseMs, PAUSES.last)) {
       if (signal.aborted) throw new ServiceError('closed', 'stopped while waiting for the store')
       try {
-        return await run()
+        const result = await run()
+        outage.worked()
+        return result
       } catch (error) {
         if (!(error instanceof ServiceError && error.code === 'unavailable')) throw error
-        logger.warn({ reason: error.message, pauseMs }, 'store lost, waiting')
+        outage.failed({ reason: error.message })
       }
       await pause(pauseMs, signal)
     }

@@ -83,6 +83,18 @@ export function createMintFactsMetrics(registry: Registry) {
 /** See `createMintFactsMetrics`. */
 export type MintFactsMetrics = ReturnType<typeof createMintFactsMetrics>
 
+/** Creates the metrics of the search for deposits. */
+export function createDepositMetrics(registry: Registry) {
+  const { counter } = metricsOf(registry)
+  return {
+    rpcRequests: counter(
+      'deposits_rpc_requests_total',
+      'Requests to the RPC server for payments, by outcome.',
+      ['method', 'outcome'],
+    ),
+  }
+}
+
 /** Creates the metrics of the price fill worker. */
 export function createPriceFillMetrics(registry: Registry) {
   const { counter } = metricsOf(registry)

@@ -1,5 +1,6 @@
 import { ServiceError } from '../../domain/service-error.ts'
 import type { Logger } from '../../runtime/logger.ts'
+import { createOutageLog } from '../../runtime/outage-log.ts'
 import { pause } from '../../runtime/pause.ts'
 import { isRefusal, type Refusals, RpcRefusedError } from './refusals.ts'
 
@@ -26,14 +27,17 @@ export async function retryUntilStopped<T>(
     readonly refusals: Pick<Refusals, 'isOver'>
   },
 ): Promise<T> {
+  const outage = createOutageLog(logger, 'a request failed; retrying', 'a request worked again')
   for (;;) {
     if (stop.aborted) throw new StoppedError()
     try {
-      return await unlessStopped(request(), stop)
+      const answer = await unlessStopped(request(), stop)
+      outage.worked()
+      return answer
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error
       if (isRefusal(error) && refusals.isOver()) throw new RpcRefusedError(error.message)
-      logger.warn({ reason: error.message }, 'a request failed; retrying')
+      outage.failed({ reason: error.message })
       await pauseUnlessStopped(RETRY_PAUSE_MS, stop)
     }
   }

@@ -5,6 +5,7 @@ import { readMetadata, readMint } from '../../ingest/rpc/mint-account.ts'
 import type { SolanaRpc } from '../../ingest/rpc/solana-rpc.ts'
 import { MAX_ACCOUNTS_PER_CALL } from '../../ingest/rpc/solana-rpc.ts'
 import type { Logger } from '../../runtime/logger.ts'
+import { createOutageLog, type OutageLog } from '../../runtime/outage-log.ts'
 import { pause } from '../../runtime/pause.ts'
 import { createPatientStore } from '../../store/patient-store.ts'
 import type { Store } from '../../store/store.ts'
@@ -74,6 +75,7 @@ class MintFetcher {
   readonly #sleep: (ms: number, signal: AbortSignal) => Promise<void>
   readonly #queue = new MintQueue()
   readonly #stopping = new AbortController()
+  readonly #outage: OutageLog
   #batchSize = MINTS_PER_CALL
   /** When the tables are next searched for mints without a row, in milliseconds. */
   #scanAt = 0
@@ -87,6 +89,11 @@ class MintFetcher {
     this.#store = createPatientStore(deps.store, this.#stopping.signal, deps.logger)
     this.#now = deps.now ?? Date.now
     this.#sleep = deps.sleep ?? pause
+    this.#outage = createOutageLog(
+      deps.logger,
+      'mint facts wait for RPC',
+      'RPC gives mint facts again',
+    )
   }
 
   note(mints: Iterable<Address>): void {
@@ -114,10 +121,11 @@ class MintFetcher {
       const batch = this.#queue.first(this.#batchSize)
       const failure = await this.#tryBatch(batch)
       if (this.#stopping.signal.aborted) return
-      if (failure === null) pauseMs = PAUSES.first
-      else {
-        const context = { reason: failure.message, pauseMs }
-        this.#deps.logger.warn(context, 'mint facts wait for RPC')
+      if (failure === null) {
+        this.#outage.worked()
+        pauseMs = PAUSES.first
+      } else {
+        this.#outage.failed({ reason: failure.message })
         await this.#sleep(pauseMs, this.#stopping.signal)
         pauseMs = Math.min(2 * pauseMs, PAUSES.last)
       }

@@ -8,6 +8,7 @@ import { createTransactionIndexes } from '../../ingest/rpc/transaction-index.ts'
 import type { IngestMetrics } from '../../ingest/telemetry.ts'
 import type { EventLog } from '../../log/log.ts'
 import type { Logger } from '../../runtime/logger.ts'
+import { createOutageLog } from '../../runtime/outage-log.ts'
 import { pause } from '../../runtime/pause.ts'
 import { createPatientStore } from '../../store/patient-store.ts'
 import type { Store } from '../../store/store.ts'
@@ -119,12 +120,14 @@ export function startBreakRepairs(deps: RepairDeps): BreakRepairs {
     })
   }
 
+  const outage = createOutageLog(logger, 'repair interrupted; it goes on later', 'repair goes on')
+
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
-      await pass().catch((error: unknown) => {
+      await pass().then(outage.worked, (error: unknown) => {
         const isExpected = error instanceof ServiceError && error.code === 'unavailable'
         if (!isExpected) throw error
-        logger.warn({ reason: error.message }, 'repair interrupted; it goes on later')
+        outage.failed({ reason: error.message })
       })
       await pause(everyMs, stopping.signal)
     }
