@@ -7,6 +7,7 @@ import {
   envUrl,
 } from '../pipeline/runtime/env.ts'
 import type { JwtKeys } from './auth/jwt-keys.ts'
+import { readRedisUrl } from './redis-url.ts'
 
 /** The environment of the API (rule J2). */
 export const apiEnv = {
@@ -14,7 +15,11 @@ export const apiEnv = {
     /^[A-Za-z0-9.:_-]{1,253}$/.test(text) ? text : undefined,
   ).default('127.0.0.1'),
   PORT: envInteger(0, 65535, 8080).default(8080),
-  REDIS_URL: envUrl(['redis', 'rediss'], 'redis://user:password@redis:6379').optional(),
+  REDIS_URL: envText(
+    'a URL starting with redis://, rediss://, redis+sentinel:// or rediss+sentinel://',
+    'redis://user:password@redis:6379 or redis+sentinel://user:password@host1:26379,host2:26379/mymaster',
+    readRedisUrl,
+  ).optional(),
   SECRET_KEY: envText('at least 32 bytes in hex or base64', 'of openssl rand -hex 32', (text) =>
     readSecret(text),
   ).optional(),

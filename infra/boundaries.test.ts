@@ -24,6 +24,7 @@ const API_BASE = [
   'api/marker-cache.ts',
   'api/read-or-create-file.ts',
   'api/redis-connection.ts',
+  'api/redis-url.ts',
   'api/rendered-answer.ts',
   'api/storage-position.ts',
   'api/telemetry.ts',

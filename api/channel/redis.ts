@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from '../../pipeline/runtime/logger.ts'
 import { connectRedis, orUnavailable, type Redis } from '../redis-connection.ts'
+import type { RedisUrl } from '../redis-url.ts'
 import type { AccountChannel, AccountListener } from './account-channel.ts'
 
 /**
@@ -13,7 +14,7 @@ import type { AccountChannel, AccountListener } from './account-channel.ts'
  * milliseconds.
  */
 export async function createRedisChannel(
-  url: URL,
+  url: RedisUrl,
   logger: Logger,
   options: { readonly prefix?: string; readonly aliveMs?: number } = {},
 ): Promise<AccountChannel> {

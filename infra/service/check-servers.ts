@@ -20,8 +20,6 @@ export function serverTargetOf(key: string, url: URL): ServerTarget {
 const DEFAULT_PORTS: Readonly<Record<string, string>> = {
   'http:': '80',
   'https:': '443',
-  'redis:': '6379',
-  'rediss:': '6379',
 }
 
 /**

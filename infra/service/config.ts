@@ -1,5 +1,6 @@
 import { billingEnv, paymentFaults } from '../../api/billing/terms.ts'
 import { apiEnv } from '../../api/config.ts'
+import type { RedisUrl } from '../../api/redis-url.ts'
 import { type KafkaConfig, pipelineEnv, ROLES, type Role } from '../../pipeline/config.ts'
 import type { Address } from '../../pipeline/domain/address.ts'
 import type { StreamServers } from '../../pipeline/ingest/stream/endpoints.ts'
@@ -41,7 +42,7 @@ export interface DataConfig {
   readonly store: StoreConfig
   /** `CLICKHOUSE_READER_URL`: the user that runs the operator's `sql`; null when unset. */
   readonly readerUrl: URL | null
-  readonly meter: { readonly kind: 'memory' } | { readonly kind: 'redis'; readonly url: URL }
+  readonly meter: { readonly kind: 'memory' } | { readonly kind: 'redis'; readonly url: RedisUrl }
   /** `PROGRAM_LABELS_FILE` (rule B11a); null: the labels that ship. */
   readonly labelsFile: string | null
   /** `SOLANA_RPC_URL`, for a process that does not ingest; null when unset. */

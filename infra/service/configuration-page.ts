@@ -50,7 +50,8 @@ const SECTIONS = {
     CLICKHOUSE_URL: 'ClickHouse server and database.',
     CLICKHOUSE_READER_URL:
       'The read-only ClickHouse user of `operator sql`, which requires it with `CLICKHOUSE_URL`. Without a database, that of `CLICKHOUSE_URL` is read.',
-    REDIS_URL: 'Redis 6.2 or newer with `maxmemory-policy noeviction`.',
+    REDIS_URL:
+      'Redis 6.2 or newer with `maxmemory-policy noeviction`: one server, or a master that Sentinels name ([Redis with Sentinel](operating.md#redis-with-sentinel)).',
   },
   'Secrets, the same in every process': {
     SECRET_KEY:

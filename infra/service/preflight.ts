@@ -3,6 +3,7 @@ import { constants } from 'node:fs'
 import { access, mkdtemp, rmdir, stat } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
+import { redisAddresses } from '../../api/redis-url.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { isServed } from '../operator/socket.ts'
 import { checkFiles } from './check-files.ts'
@@ -38,7 +39,8 @@ function serversOf({ roles, source, log, store, meter }: ServiceConfig): ServerT
   }
   if (log.kind === 'kafka') targets.push({ key: 'KAFKA_BROKERS', addresses: log.brokers })
   if (store.kind === 'clickhouse') targets.push(serverTargetOf('CLICKHOUSE_URL', store.url))
-  if (meter.kind === 'redis') targets.push(serverTargetOf('REDIS_URL', meter.url))
+  if (meter.kind === 'redis')
+    targets.push({ key: 'REDIS_URL', addresses: redisAddresses(meter.url) })
   return targets
 }
 

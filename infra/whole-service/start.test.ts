@@ -451,7 +451,7 @@ refused({
   CLICKHOUSE_URL: expected a URL starting with http:// or https://, for example http://user:password@clickhouse:8123/tracked_wallets
   METRICS_PORT: expected an integer from 0 to 65535, for example 9464
   PORT: expected an integer from 0 to 65535, for example 8080
-  REDIS_URL: expected a URL starting with redis:// or rediss://, for example redis://user:password@redis:6379
+  REDIS_URL: expected a URL starting with redis://, rediss://, redis+sentinel:// or rediss+sentinel://, for example redis://user:password@redis:6379 or redis+sentinel://user:password@host1:26379,host2:26379/mymaster
   SECRET_KEY: expected at least 32 bytes in hex or base64, for example of openssl rand -hex 32
 `,
 })
