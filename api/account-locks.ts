@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ServiceError } from '../pipeline/domain/service-error.ts'
-import { orUnavailable, type Redis } from './redis-connection.ts'
+import { orUnavailable, type Redis, replicated } from './redis-connection.ts'
 
 /** Locks by account, within one process or among all processes. */
 export interface AccountLocks {
@@ -64,6 +64,7 @@ async function amongProcesses<T>(
   const renew = async () => {
     const until = performance.now() + heldMs
     const isMine = (await redis.eval(RENEW, 1, key, token, heldMs)) === 1
+    if (isMine) await replicated(redis)
     heldUntil = isMine ? until : 0
   }
   // A task may wait for the store longer than the lock lasts. If a renewal fails, the next one
@@ -75,6 +76,7 @@ async function amongProcesses<T>(
     },
   }
   try {
+    await replicated(redis) // else another process could take the lock after a failover
     return await task(lock)
   } finally {
     clearInterval(renewing)

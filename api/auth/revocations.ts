@@ -3,7 +3,7 @@ import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import type { Logger } from '../../pipeline/runtime/logger.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import { inTime } from '../../pipeline/store/timely-store.ts'
-import type { Redis } from '../redis-connection.ts'
+import { type Redis, replicated } from '../redis-connection.ts'
 import { createMemorySet, createRedisSet, type ExpiringSet } from './expiring-set.ts'
 import { RevocationTable } from './revocation-table.ts'
 import { CLOCK_SKEW_SECONDS, type Session, TOKEN_SECONDS } from './session.ts'
@@ -22,6 +22,7 @@ import { CLOCK_SKEW_SECONDS, type Session, TOKEN_SECONDS } from './session.ts'
  */
 export class Revocations {
   readonly #set: ExpiringSet
+  readonly #redis: Redis | null
   /** Revoked tokens by id. */
   readonly #tokens: RevocationTable
   /** The current generation by wallet. */
@@ -46,6 +47,7 @@ export class Revocations {
   }) {
     const { store, redis, logger, now, waitMs } = deps
     this.#waitMs = waitMs
+    this.#redis = redis
     this.#tokens = new RevocationTable(store, 'revoked_tokens')
     this.#wallets = new RevocationTable(store, 'token_generations')
     this.#logger = logger
@@ -122,10 +124,16 @@ export class Revocations {
 
   async #put(table: RevocationTable, text: string, until: number): Promise<void> {
     const done = await Promise.allSettled([
-      this.#set.add(text, until),
+      this.#share(text, until),
       inTime(table.put(text, until), this.#waitMs), // the table retries after that
     ])
     for (const one of done) if (one.status === 'rejected') throw one.reason
+  }
+
+  /** Puts a revocation in force in every process, also after a failover of Redis. */
+  async #share(text: string, until: number): Promise<void> {
+    await this.#set.add(text, until)
+    if (this.#redis !== null) await replicated(this.#redis)
   }
 
   /**

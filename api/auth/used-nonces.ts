@@ -1,5 +1,5 @@
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
-import { orUnavailable, type Redis } from '../redis-connection.ts'
+import { orUnavailable, type Redis, replicated } from '../redis-connection.ts'
 import { CLOCK_SKEW_MS, NONCE_MS } from './sign-in-message.ts'
 
 /**
@@ -45,7 +45,8 @@ export function createMemoryUsedNonces({ limit, now = Date.now }: Options): Used
 /**
  * Creates the set that all processes share: a sorted set `tw:<name>` of nonces, scored by the time
  * at which they expire. When the connection is lost, Redis may have lost its newest entries. Nonces
- * issued before that count as used, and their wallets have to sign another message.
+ * issued before that count as used, and their wallets have to sign another message. With Sentinels
+ * a replica has the nonce before `use` returns true, also when the connection is never lost.
  */
 export function createRedisUsedNonces(
   redis: Redis,
@@ -62,7 +63,9 @@ export function createRedisUsedNonces(
       const used = redis.eval(USE, 1, `tw:${name}`, nonce, now(), now() + KEPT_MS, KEPT_MS, limit)
       const outcome = await orUnavailable(used)
       if (outcome === 'full') throw full()
-      return outcome === 'first'
+      if (outcome !== 'first') return false
+      await replicated(redis)
+      return true
     },
   }
 }

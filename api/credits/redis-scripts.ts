@@ -1,5 +1,6 @@
 /** A script of the meter, by the name it has on the client. */
 export type ScriptName =
+  | 'meterReign'
   | 'meterCharge'
   | 'meterRefund'
   | 'meterRenewBlock'
@@ -29,6 +30,41 @@ local function after(a, b)
   local bm, bs = string.match(b, '(%d+)-(%d+)')
   am, as, bm, bs = tonumber(am), tonumber(as), tonumber(bm), tonumber(bs)
   return am > bm or (am == bm and as > bs)
+end
+`
+
+/**
+ * The reign of this server: a name that changes whenever another server answers, or the same one
+ * after a restart. Accounts that were loaded in another reign are unknown.
+ */
+const REIGN = `
+local run = string.match(redis.call('INFO', 'server'), 'run_id:(%x+)')
+local reign = redis.call('GET', KEYS[1])
+if not reign then
+  reign = run
+elseif string.match(reign, '^%x+') ~= run then
+  reign = run .. ':' .. (tonumber(string.match(reign, ':(%d+)')) or 0) + 1
+else
+  return {reign}
+end
+redis.call('SET', KEYS[1], reign)
+return {reign}
+`
+
+/**
+ * If the ledger has more of the stream than this copy of the data, the copy is an old one: a
+ * replica that lagged, or a restart that lost writes. Everything in its stream is in the ledger
+ * then. Begins a new epoch with an empty stream, and a new reign, and returns true.
+ */
+const BEGIN_ANEW_IF_OLD = `
+local function begin_anew_if_old(usage, epoch, rolled, pending, reign, rolled_to, new_epoch)
+  local newest = redis.call('XREVRANGE', usage, '+', '-', 'COUNT', 1)[1]
+  if not after(rolled_to, newest and newest[1] or redis.call('GET', rolled) or '0-0') then return false end
+  redis.call('DEL', usage, rolled, pending)
+  redis.call('SET', epoch, new_epoch)
+  local run, number = string.match(redis.call('GET', reign) or '', '^(%x+):?(%d*)$')
+  if run then redis.call('SET', reign, run .. ':' .. (tonumber(number) or 0) + 1) end
+  return true
 end
 `
 
@@ -106,9 +142,11 @@ end
 return {#expired}
 `
 
-const LOAD = `${AFTER}
+const LOAD = `${AFTER}${BEGIN_ANEW_IF_OLD}
 local run, account, epoch, rolled_to = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+if redis.call('GET', KEYS[6]) ~= run then return {'other_reign'} end
 if redis.call('GET', KEYS[3]) ~= epoch then return {'stale'} end
+if begin_anew_if_old(KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], rolled_to, ARGV[8]) then return {'other_reign'} end
 if after(redis.call('GET', KEYS[4]) or '0-0', rolled_to) then return {'stale'} end
 local s = redis.call('HMGET', KEYS[1], 'run', 'entries')
 if s[1] == run and tonumber(s[2]) > tonumber(ARGV[6]) then return {'loaded'} end
@@ -121,8 +159,9 @@ redis.call('HSETNX', KEYS[1], 'reserved', 0)
 return {'loaded'}
 `
 
-const BEGIN_ROLL_UP = `${AFTER}
+const BEGIN_ROLL_UP = `${AFTER}${BEGIN_ANEW_IF_OLD}
 if redis.call('GET', KEYS[2]) ~= ARGV[1] then return {} end
+if begin_anew_if_old(KEYS[1], KEYS[2], KEYS[4], KEYS[3], KEYS[5], ARGV[2], ARGV[4]) then return {} end
 local pending = redis.call('GET', KEYS[3])
 local entries
 if pending then
@@ -215,12 +254,13 @@ return out
  * (if left out, the first argument is that number).
  */
 export const DEFINITIONS: Record<ScriptName, { numberOfKeys?: number; lua: string }> = {
+  meterReign: { numberOfKeys: 1, lua: REIGN },
   meterCharge: { lua: CHARGE },
   meterRefund: { numberOfKeys: 3, lua: REFUND },
   meterRenewBlock: { numberOfKeys: 3, lua: RENEW_BLOCK },
   meterReleaseBlocks: { numberOfKeys: 2, lua: RELEASE_BLOCKS },
-  meterLoad: { numberOfKeys: 4, lua: LOAD },
-  meterBeginRollUp: { numberOfKeys: 4, lua: BEGIN_ROLL_UP },
+  meterLoad: { numberOfKeys: 6, lua: LOAD },
+  meterBeginRollUp: { numberOfKeys: 5, lua: BEGIN_ROLL_UP },
   meterEndRollUp: { numberOfKeys: 4, lua: END_ROLL_UP },
   meterInspect: { numberOfKeys: 4, lua: INSPECT },
   meterRolledUp: { lua: ROLLED_UP },

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { batches } from '../../pipeline/runtime/batches.ts'
 import type { Logger } from '../../pipeline/runtime/logger.ts'
-import { connectRedis, orUnavailable, type Redis } from '../redis-connection.ts'
+import { connectRedis, orUnavailable, type Redis, replicated } from '../redis-connection.ts'
+import type { RedisUrl } from '../redis-url.ts'
 import {
   type BlockGrant,
   type Charge,
@@ -20,36 +21,34 @@ import * as scripts from './redis-scripts.ts'
  * Creates the meter that all processes share. Each step is one Lua script and one round trip.
  * Charges of the same turn of the event loop share one script call, because the call costs more
  * than a charge. Needs Redis 6.2 or newer with `maxmemory-policy noeviction`. An account is stored
- * with the run id of the server. A server that restarted may have lost the last second; it knows no
- * account until the account is loaded from the ledger again.
+ * with the reign of the server. A server that restarted, or was a replica until a failover, may
+ * lack the last second. Its reign is new: it knows no account until the account is loaded from the
+ * ledger again (rule K12).
  *
- * Keys, each under `prefix`: `account:<wallet>` hash (run, funded, entries, used, reserved,
- * `block:<connection>` = `<sequence>:<credits>`); `usage` stream (a: wallet, c: credits); `epoch`,
- * `rolled`, `pending`; `request:<id>` charged credits or `void`; `blocks` sorted set of
- * `<wallet>|<connection>` by the millisecond it expires.
+ * Keys, each under `prefix`: `account:<wallet>` hash (run: reign, funded, entries, used, reserved,
+ * `block:<connection>` = `<sequence>:<credits>`); `usage` stream (a: wallet, c: credits); `reign`
+ * `<run id>[:<number>]`; `epoch`, `rolled`, `pending`; `request:<id>` charged credits or `void`;
+ * `blocks` sorted set of `<wallet>|<connection>` by the millisecond it expires.
  */
 export async function createRedisMeter(
-  url: URL,
+  url: RedisUrl,
   deps: { readonly logger: Logger },
   options: { readonly prefix?: string; readonly limits?: MeterLimits } = {},
 ): Promise<Meter> {
   const { prefix = 'tw:{credits}:', limits = METER_LIMITS } = options
   const redis = await connectRedis(url, deps.logger, { scripts: scripts.DEFINITIONS })
-  const meter = new RedisMeter(redis, prefix, limits)
-  await meter.readRun()
-  redis.on('ready', () => {
-    meter
-      .readRun()
-      .catch((err) => deps.logger.warn({ err }, 'Redis is reconnected, but does not answer'))
-  })
-  return meter
+  return new RedisMeter(redis, prefix, limits)
 }
 
 class RedisMeter implements Meter {
   readonly #redis: Redis
   readonly #prefix: string
   readonly #limits: MeterLimits
-  #run = ''
+  /** The reign of the server that answers; null: not known since the connection was lost. */
+  #reign: Promise<string> | null = null
+  /** When the newest write that a replica confirmed was sent, in monotonic milliseconds. */
+  #replicatedAt = Number.NEGATIVE_INFINITY
+  #replicating: Promise<void> | null = null
   /** Charges of the current turn of the event loop. */
   #pending: PendingCharge[] = []
 
@@ -57,12 +56,10 @@ class RedisMeter implements Meter {
     this.#redis = redis
     this.#prefix = prefix
     this.#limits = limits
-  }
-
-  /** Reads the run id of the server. */
-  async readRun(): Promise<void> {
-    const info = await orMeterUnavailable(this.#redis.info('server'))
-    this.#run = /^run_id:(\S+)/m.exec(info)?.[1] ?? ''
+    redis.on('close', () => {
+      this.#reign = null
+      this.#replicatedAt = Number.NEGATIVE_INFINITY
+    })
   }
 
   charge(account: string, credits: number, requestId: string): Promise<Charge> {
@@ -86,9 +83,10 @@ class RedisMeter implements Meter {
     try {
       const reply = await this.#script('meterCharge', [
         ...[1 + keys.length, this.#key('usage'), ...keys],
-        ...[this.#run, this.#limits.maxBacklog, this.#limits.requestSeconds],
+        ...[await this.#readReign(), this.#limits.maxBacklog, this.#limits.requestSeconds],
         ...charges.flatMap(({ account, credits }) => [account, credits]),
       ])
+      await this.#boundLoss()
       for (const [index, { resolve, reject }] of charges.entries()) {
         const [kind, left] = reply.slice(2 * index)
         if (kind === 'charged' || kind === 'insufficient') resolve({ kind, left: Number(left) })
@@ -105,22 +103,27 @@ class RedisMeter implements Meter {
       ...this.#keys(`account:${account}`, 'usage', `request:${requestId}`),
       ...[account, this.#limits.requestSeconds],
     ])
+    // A replica may have the charge already.
+    await replicated(this.#redis)
   }
 
   async left(account: string): Promise<number | null> {
     const [run, funded, used, reserved] = await orMeterUnavailable(
       this.#redis.hmget(this.#key(`account:${account}`), 'run', 'funded', 'used', 'reserved'),
     )
-    return run === this.#run ? Number(funded) - Number(used) - Number(reserved) : null
+    return run === (await this.#readReign())
+      ? Number(funded) - Number(used) - Number(reserved)
+      : null
   }
 
   async renewBlock(account: string, renewal: Parameters<Meter['renewBlock']>[1]) {
     const { connection, sequence, spent, wanted } = renewal
     const [kind, credits, left] = await this.#script('meterRenewBlock', [
       ...this.#keys(`account:${account}`, 'usage', 'blocks'),
-      ...[this.#run, account, connection, sequence, spent, wanted],
+      ...[await this.#readReign(), account, connection, sequence, spent, wanted],
       ...[this.#limits.maxBacklog, this.#limits.blockMs],
     ])
+    await this.#boundLoss()
     const grant: BlockGrant =
       kind === 'granted'
         ? { kind, credits: Number(credits), left: Number(left) }
@@ -147,18 +150,22 @@ class RedisMeter implements Meter {
   async load(account: string, snapshot: Parameters<Meter['load']>[1]) {
     const { epoch, rolledTo, funded, entries, used } = snapshot
     const [outcome] = await this.#script('meterLoad', [
-      ...this.#keys(`account:${account}`, 'usage', 'epoch', 'rolled'),
-      ...[this.#run, account, epoch, rolledTo, funded, entries, used],
+      ...this.#keys(`account:${account}`, 'usage', 'epoch', 'rolled', 'pending', 'reign'),
+      ...[await this.#readReign(), account, epoch, rolledTo, funded, entries, used, randomUUID()],
     ])
+    if (outcome === 'other_reign') this.#reign = null
     return outcome === 'loaded' ? 'loaded' : 'stale'
   }
 
   async beginRollUp(epoch: string, rolledTo: string): Promise<UsageRange | null> {
     const [from, to, entries, ...usage] = await this.#script('meterBeginRollUp', [
-      ...this.#keys('usage', 'epoch', 'pending', 'rolled'),
-      ...[epoch, rolledTo, this.#limits.rollUpEntries],
+      ...this.#keys('usage', 'epoch', 'pending', 'rolled', 'reign'),
+      ...[epoch, rolledTo, this.#limits.rollUpEntries, randomUUID()],
     ])
     if (from === undefined || to === undefined) return null
+    // A range of the ledger must survive a failover: the new master repeats it instead of beginning
+    // another one at the same entry.
+    await replicated(this.#redis)
     return { from: String(from), to: String(to), entries: Number(entries), usage: pairs(usage) }
   }
 
@@ -175,7 +182,7 @@ class RedisMeter implements Meter {
       const some = accounts.slice(start, start + INSPECT_AT_ONCE)
       const [outcome, ...figures] = await this.#script('meterInspect', [
         ...this.#keys('usage', 'epoch', 'rolled', 'account:'),
-        ...[this.#run, at.epoch, at.rolledTo, ...some],
+        ...[await this.#readReign(), at.epoch, at.rolledTo, ...some],
       ])
       if (outcome !== 'ok') return null
       for (let index = 0; index < figures.length; index += 6) {
@@ -231,6 +238,32 @@ class RedisMeter implements Meter {
     this.#redis.disconnect()
   }
 
+  #readReign(): Promise<string> {
+    this.#reign ??= this.#script('meterReign', [this.#key('reign')]).then(String, (error) => {
+      this.#reign = null
+      throw error
+    })
+    return this.#reign
+  }
+
+  /**
+   * Resolves once a replica has every write of this connection except those of the last second.
+   * After a failover no more than these are missing (rule K12).
+   */
+  async #boundLoss(): Promise<void> {
+    if (performance.now() - this.#replicatedAt < LOST_AT_MOST_MS) return
+    this.#replicating ??= this.#replicate().finally(() => {
+      this.#replicating = null
+    })
+    await this.#replicating
+  }
+
+  async #replicate(): Promise<void> {
+    const sentAt = performance.now()
+    await replicated(this.#redis)
+    this.#replicatedAt = sentAt
+  }
+
   #key(name: string): string {
     return this.#prefix + name
   }
@@ -261,6 +294,8 @@ interface PendingCharge {
   reject(error: unknown): void
 }
 
+/** A failover loses at most the charges of this many milliseconds. */
+const LOST_AT_MOST_MS = 1000
 /** Maximum number of charges in one script call: about a millisecond of work. */
 const CHARGES_AT_ONCE = 100
 /**
