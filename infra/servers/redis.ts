@@ -36,7 +36,7 @@ export const redis: Server = {
   },
   async probe({ portBase, secrets }) {
     // While Redis loads its data, it answers LOADING.
-    const answer = await ask(portBase + 3, `AUTH ${secrets.redisPassword}\r\nPING\r\n`, '+PONG\r\n')
+    const answer = await askPort(portBase + 3, `AUTH ${secrets.redisPassword}\r\nPING\r\n`, '+PONG\r\n')
     if (!answer.endsWith('+PONG\r\n')) throw new Error(answer)
   },
   env: ({ portBase, secrets }) => ({
@@ -44,8 +44,8 @@ export const redis: Server = {
   }),
 }
 
-/** Sends text and returns the response, up to `end` or an error line. */
-function ask(port: number, text: string, end: string): Promise<string> {
+/** Sends text to a local port, and returns the response up to `end` or an error line. */
+export function askPort(port: number, text: string, end: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(text))
     let answer = ''
