@@ -13,8 +13,8 @@ const LINES_PER_SECOND = 5
 const SECOND_MS = 1000
 
 /**
- * Returns a function that logs a failed request. Requests of strangers must not fill a disk: of each
- * code the first failures of a second are logged, then one line with the number of the others.
+ * Returns a function that logs a failed request. Requests of strangers must not fill a disk: of
+ * each code the first failures of a second are logged, then one line with the number of the others.
  */
 export function createFailureLog(logger: Logger) {
   /** Failures of the current second by code. */

@@ -36,7 +36,11 @@ export const redis: Server = {
   },
   async probe({ portBase, secrets }) {
     // While Redis loads its data, it answers LOADING.
-    const answer = await askPort(portBase + 3, `AUTH ${secrets.redisPassword}\r\nPING\r\n`, '+PONG\r\n')
+    const answer = await askPort(
+      portBase + 3,
+      `AUTH ${secrets.redisPassword}\r\nPING\r\n`,
+      '+PONG\r\n',
+    )
     if (!answer.endsWith('+PONG\r\n')) throw new Error(answer)
   },
   env: ({ portBase, secrets }) => ({
