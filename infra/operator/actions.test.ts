@@ -124,6 +124,7 @@ test.serial(
       'deposits assign',
       'meter rebuild',
       'reconcile',
+      'backup',
       'sql',
     ])
   },

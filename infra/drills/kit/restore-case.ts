@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createClient } from '@clickhouse/client'
 import bs58 from 'bs58'
-import { Redis } from 'ioredis'
+import { connectRedis } from '../../../api/redis-connection.ts'
 import { createKafkaClient, withAdmin } from '../../../pipeline/log/kafka-client.ts'
 import { walletEventsTopic } from '../../../pipeline/log/topics.ts'
 import { createLogger } from '../../../pipeline/runtime/logger.ts'
@@ -90,6 +90,8 @@ class Drill {
   /** Credits that the customer's calls cost. */
   #calls = 0
   #isCalling = true
+  /** The newest slot when Kafka was copied. */
+  #copiedSlot = Number.POSITIVE_INFINITY
 
   constructor(options: RestoreCase, bed: TestBed) {
     this.#options = options
@@ -208,6 +210,7 @@ class Drill {
   async #copyKafka(): Promise<void> {
     const { data } = this.#options
     const { from, to } = this.#copyOfKafka()
+    this.#copiedSlot = this.#bed.position.slot ?? START_SLOT
     await stopServers(data, { only: 'kafka' })
     rmSync(to, { recursive: true, force: true })
     cpSync(from, to, { recursive: true, preserveTimestamps: true })
@@ -225,7 +228,7 @@ class Drill {
       await client.command({ query: `DROP DATABASE ${name} SYNC` })
     await client.close()
     if (redis === 'lost') {
-      const connection = new Redis(env.REDIS_URL ?? '')
+      const connection = await connectRedis(new URL(env.REDIS_URL ?? ''), createLogger('silent'))
       await connection.flushdb()
       await connection.quit()
     }
@@ -303,7 +306,8 @@ class Drill {
     for (const deadline = Date.now() + RESUMED_MS; Date.now() < deadline; await pause(200))
       if (feeds.every((feed) => feed.hasReached(this.#chain))) break
     // The feed never sends what was in a hole (rule K10).
-    const hole = kafka === 'newer' ? null : { from: backupSlot, to: restartSlot }
+    const from = Math.min(backupSlot, this.#copiedSlot)
+    const hole = kafka === 'newer' ? null : { from, to: restartSlot }
     for (const feed of feeds) {
       await feed.close()
       this.#faults.push(...feedChecks(feed, this.#chain, { seed, hole }))
