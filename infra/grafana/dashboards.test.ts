@@ -70,7 +70,10 @@ run(`every panel has data on a running service (embedded)${why}`, async (t) => {
     rmSync(folder, { recursive: true, force: true })
   })
   const customer = await deployment.customer(await service.line('api_key'))
-  const feed = await customer.follow()
+  const feed = await until(
+    () => customer.follow().catch(() => null), // refused until the account is loaded
+    (opened) => opened !== null,
+  )
   const panels = DASHBOARDS.flatMap(({ panels }) => panels)
   const empty = async () => {
     await customer.get('/wallets')
@@ -85,7 +88,7 @@ run(`every panel has data on a running service (embedded)${why}`, async (t) => {
   }
   const left = await until(empty, (titles) => titles.length === 0, 150_000).catch(empty)
   t.deepEqual(left, [])
-  feed.close()
+  feed?.close()
 })
 
 test('every metric of a panel is one of the service', (t) => {

@@ -107,6 +107,8 @@ const HEALTH = {
   'ingest_updates_total{kind="slot",instance="standby"}': '0+38x400',
   'ingest_slot{instance="ingest"}': '1000+38x400',
   'ingest_slot{instance="standby"}': '0x400',
+  'ingest_is_leader{instance="ingest"}': '1x400',
+  'ingest_is_leader{instance="standby"}': '0x400',
   'ingest_refused_total{what="block"}': '0x400',
   'fold_slot{instance="workers"}': '1000+38x400',
   'fold_records_total{kind="swap",instance="workers"}': '0+7x400',

@@ -1,0 +1,216 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { parse } from 'yaml'
+import type { Role } from '../../pipeline/config.ts'
+import { killServers, startServers, stopServers } from '../servers/servers.ts'
+import type { Customer } from '../whole-service/customer.ts'
+import { deploy, newSecrets } from '../whole-service/deployment.ts'
+import { Follower } from '../whole-service/follower.ts'
+import { marketTruth } from '../whole-service/market-truth.ts'
+import {
+  type FiringAlert,
+  type PrometheusProcess,
+  startPrometheus,
+  WHY_NO_PROMETHEUS,
+} from '../whole-service/prometheus-process.ts'
+import { ROOT, type ServiceProcess, startProcess } from '../whole-service/service-process.ts'
+
+/*
+ * Faults of a service on real servers, one after another, with a real Prometheus. The right alert
+ * fires within its `for` and 60 s, no other page is sent, and without a fault none (rule J11).
+ */
+
+/** A fault, and the alert that pages for it. */
+interface Fault {
+  readonly name: string
+  readonly alert: string
+  inject(): Promise<unknown>
+  heal(): Promise<unknown>
+}
+
+const SEED = 7
+const ROLES: readonly Role[] = ['api', 'workers', 'ingest']
+/** An alert may fire this long after its `for`. */
+const LATENESS_SECONDS = 60
+/** After a fault, every alert ends within this time. */
+const OVER_SECONDS = 600
+
+/**
+ * Runs the drill. `--calm` and `--watch` are seconds without a fault, and after each alert.
+ * `--only` is a text in the name of the faults to inject.
+ */
+export async function run(args: readonly string[]): Promise<boolean> {
+  if (WHY_NO_PROMETHEUS !== '') throw new Error(WHY_NO_PROMETHEUS)
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      calm: { type: 'string', default: '600' },
+      watch: { type: 'string', default: '60' },
+      only: { type: 'string', default: '' },
+      'port-base': { type: 'string', default: '28000' },
+    },
+  })
+  const folder = mkdtempSync(join(tmpdir(), 'drill-alerts-'))
+  const world = await startWorld(folder, Number(values['port-base']))
+  try {
+    await isSilent(world.prometheus)
+    let isGood = true
+    for (const fault of world.faults.filter(({ name }) => name.includes(values.only)))
+      isGood = (await drill(fault, world.prometheus, Number(values.watch))) && isGood
+    const fired = await watch(world.prometheus, Number(values.calm))
+    print({ fault: 'none', seconds: Number(values.calm), fired })
+    return isGood && fired.length === 0
+  } finally {
+    await world.stop()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** Injects a fault, waits for its alert, watches which pages are sent, and heals the fault. */
+async function drill(
+  { name, alert, inject, heal }: Fault,
+  prometheus: PrometheusProcess,
+  watchSeconds: number,
+): Promise<boolean> {
+  const limit = waitOf(alert) + LATENESS_SECONDS
+  const began = Date.now()
+  const passed = () => Math.round((Date.now() - began) / 1000)
+  await inject()
+  const sent = new Set<string>()
+  while (!sent.has(alert) && passed() < limit + LATENESS_SECONDS) {
+    for (const page of pagesOf(await prometheus.firing())) sent.add(page)
+    await pause(1000)
+  }
+  const fired = sent.has(alert) ? passed() : null
+  for (const page of await watch(prometheus, watchSeconds, pagesOf)) sent.add(page)
+  await heal()
+  const healed = Date.now()
+  await isSilent(prometheus)
+  const over = Math.round((Date.now() - healed) / 1000)
+  print({ fault: name, alert, fired, limit, pages: [...sent], over })
+  return fired !== null && fired <= limit && sent.size === 1
+}
+
+/** The names of alerts that fire within some seconds, each once. */
+async function watch(
+  prometheus: PrometheusProcess,
+  seconds: number,
+  select = (firing: readonly FiringAlert[]) => firing.map(({ alertname }) => alertname),
+): Promise<string[]> {
+  const fired = new Set<string>()
+  for (const end = Date.now() + seconds * 1000; Date.now() < end; await pause(1000))
+    for (const name of select(await prometheus.firing())) fired.add(name)
+  return [...fired]
+}
+
+/** The pages that Alertmanager sends: no symptoms while the page of a cause fires. */
+function pagesOf(firing: readonly FiringAlert[]): string[] {
+  const pages = firing.filter(({ severity }) => severity === 'page')
+  const causes = pages.filter(({ layer }) => layer === 'cause')
+  return (causes.length > 0 ? causes : pages).map(({ alertname }) => alertname)
+}
+
+/** Resolves when no page has fired for half a minute. */
+async function isSilent(prometheus: PrometheusProcess): Promise<void> {
+  const end = Date.now() + OVER_SECONDS * 1000
+  const pages = (firing: readonly FiringAlert[]) =>
+    firing.filter(({ severity }) => severity === 'page').map(({ alertname }) => alertname)
+  for (;;) {
+    const firing = await watch(prometheus, 30, pages)
+    if (firing.length === 0) return
+    if (Date.now() > end) throw new Error(`still firing: ${firing.join(', ')}`)
+  }
+}
+
+/** The `for` of an alert, in seconds. */
+function waitOf(alert: string): number {
+  const { groups } = parse(readFileSync(join(ROOT, 'infra/prometheus/alerts.yml'), 'utf8')) as {
+    groups: { rules: { alert: string; for?: string }[] }[]
+  }
+  const rule = groups.flatMap(({ rules }) => rules).find((one) => one.alert === alert)
+  return Number.parseInt(rule?.for ?? '0', 10) * 60
+}
+
+function print(line: unknown): void {
+  process.stdout.write(`${JSON.stringify(line)}\n`)
+}
+
+/** Starts servers, a market, a process for each role, a customer, and Prometheus. */
+async function startWorld(folder: string, portBase: number) {
+  const dir = join(folder, 'servers')
+  const servers = await startServers(dir, { portBase })
+  const ports = ['--port', String(portBase + 50), '--rpc-port', String(portBase + 51)]
+  const startMarket = () =>
+    startProcess('infra/simulator/main.js', {}, ['--seed', String(SEED), ...ports])
+  let market: ServiceProcess = startMarket()
+  const deployment = await deploy('embedded', marketTruth(SEED).wallets, {
+    ...servers,
+    ...(await newSecrets(folder)),
+    YELLOWSTONE_ENDPOINT: await market.line('YELLOWSTONE_ENDPOINT'),
+    SOLANA_RPC_URL: await market.line('SOLANA_RPC_URL'),
+    SOL_PRICE_POOL: await market.line('SOL_PRICE_POOL'),
+  })
+  const key = await deployment.createAccount(1_000_000_000)
+  const targets = Object.fromEntries(ROLES.map((role, at) => [role, portBase + 60 + at]))
+  const start = (role: Role) => deployment.start(role, { METRICS_PORT: String(targets[role]) })
+  for (const role of ROLES) start(role)
+  const customer = await deployment.customer(key)
+  const follower = new Follower(customer, OVER_SECONDS * 1000)
+  const calls = callEachSecond(customer)
+  const prometheus = await startPrometheus(folder, portBase + 70, targets)
+  const dies = (role: Role): Fault => ({
+    name: `${role} killed`,
+    alert: 'RoleDown',
+    inject: async () => deployment.processes.get(role)?.kill(),
+    heal: async () => start(role),
+  })
+  const lost = (only: 'kafka' | 'clickhouse' | 'redis', alert: string): Fault => ({
+    name: `${only} killed`,
+    alert,
+    inject: () => killServers(dir, { only }),
+    heal: () => startServers(dir),
+  })
+  return {
+    prometheus,
+    faults: [
+      dies('workers'),
+      dies('ingest'),
+      lost('kafka', 'LogUnreachable'),
+      lost('clickhouse', 'StoreUnreachable'),
+      lost('redis', 'MeterUnreachable'),
+      {
+        name: 'stream and RPC killed',
+        alert: 'StreamSilent',
+        inject: () => market.kill(),
+        heal: async () => {
+          market = startMarket()
+          await market.line('SOLANA_RPC_URL')
+        },
+      } satisfies Fault,
+    ],
+    async stop() {
+      calls.abort()
+      await prometheus.stop()
+      await follower.stop().catch(() => {}) // it may have given up
+      await deployment.remove()
+      await market.kill()
+      await stopServers(dir)
+    },
+  }
+}
+
+/** Asks for a wallet each second, as a customer's program does, until aborted. */
+function callEachSecond(customer: Customer): AbortController {
+  const ending = new AbortController()
+  const call = async () => {
+    while (!ending.signal.aborted) {
+      await customer.get('/wallets/W1/metrics').catch(() => {}) // refused answers are expected
+      await pause(1000)
+    }
+  }
+  void call()
+  return ending
+}
