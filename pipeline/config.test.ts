@@ -68,3 +68,22 @@ test('a password may hold colons', (t) => {
     password: 'a:b',
   })
 })
+
+test('CLICKHOUSE_URL with several hosts is one URL a host, with the same user and database', (t) => {
+  const read = (CLICKHOUSE_URL: string) =>
+    readEnv(pipelineEnv, { CLICKHOUSE_URL }).CLICKHOUSE_URL?.map(({ href }) => href)
+  t.deepEqual(read('http://u:p%40@one:8123,two:8124, [::1]:8125/db'), [
+    'http://u:p%40@one:8123/db',
+    'http://u:p%40@two:8124/db',
+    'http://u:p%40@[::1]:8125/db',
+  ])
+  t.deepEqual(read('https://one'), ['https://one/'])
+  for (const wrong of [
+    'http://u:secret@one,,two/db',
+    'http://u:secret@/db',
+    'ftp://u:secret@one/db',
+  ])
+    t.deepEqual(bad({ CLICKHOUSE_URL: wrong })?.lines.slice(1), [
+      '  CLICKHOUSE_URL: expected a URL starting with http:// or https://, for example http://user:password@clickhouse:8123/tracked_wallets',
+    ])
+})

@@ -7,6 +7,7 @@ import {
   envString,
   envText,
   envUrl,
+  envUrls,
 } from './runtime/env.ts'
 
 /** The roles that a process can run. */
@@ -47,9 +48,12 @@ export const pipelineEnv = {
     'scram-sha-512:service:...',
     readSasl,
   ).optional(),
-  CLICKHOUSE_URL: envUrl(
+  CLICKHOUSE_URL: envUrls(
     ['http', 'https'],
     'http://user:password@clickhouse:8123/tracked_wallets',
+  ).optional(),
+  CLICKHOUSE_CLUSTER: envText('letters, digits, dashes, underscores', 'main', (text) =>
+    /^[A-Za-z0-9_-]{1,100}$/.test(text) ? text : undefined,
   ).optional(),
   CLICKHOUSE_READER_URL: envUrl(
     ['http', 'https'],

@@ -188,7 +188,7 @@ test('make-secrets.sh makes every secret once, in a folder that only its owner c
     },
   )
   t.deepEqual(
-    [env.CLICKHOUSE_URL?.username, env.KAFKA_SASL?.username, env.REDIS_URL?.username],
+    [env.CLICKHOUSE_URL?.[0]?.username, env.KAFKA_SASL?.username, env.REDIS_URL?.username],
     ['api', 'api', 'api'],
   )
 })

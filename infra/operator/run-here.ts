@@ -53,7 +53,7 @@ async function openOperatorParts(
 ): Promise<OperatorParts> {
   const logger = createLogger(config.logLevel).child({ pid: process.pid, roles: 'operator' })
   const names = await openProgramNames(config.labelsFile)
-  const store = parts.add(await createStore(config.store))
+  const store = parts.add(await createStore(config.store, logger))
   if (makesTables) await migrate(store)
   const meter = parts.add(await openMeter(config.meter, logger))
   const redis = await openLimitsRedis(config.meter, logger)

@@ -11,10 +11,11 @@ export interface ServerTarget {
   readonly addresses: readonly string[]
 }
 
-/** The target of a URL. A URL without a port has the default port of its scheme. */
-export function serverTargetOf(key: string, url: URL): ServerTarget {
-  const port = url.port || (DEFAULT_PORTS[url.protocol] ?? '')
-  return { key, addresses: [`${url.hostname}:${port}`] }
+/** The target of URLs. A URL without a port has the default port of its scheme. */
+export function serverTargetOf(key: string, ...urls: readonly URL[]): ServerTarget {
+  const addressOf = ({ hostname, port, protocol }: URL) =>
+    `${hostname}:${port || (DEFAULT_PORTS[protocol] ?? '')}`
+  return { key, addresses: urls.map(addressOf) }
 }
 
 const DEFAULT_PORTS: Readonly<Record<string, string>> = {

@@ -104,6 +104,7 @@ const dataEnv = {
   ...billingEnv,
   ...operatorEnv,
   CLICKHOUSE_URL: pipelineEnv.CLICKHOUSE_URL,
+  CLICKHOUSE_CLUSTER: pipelineEnv.CLICKHOUSE_CLUSTER,
   CLICKHOUSE_READER_URL: pipelineEnv.CLICKHOUSE_READER_URL,
   KAFKA_BROKERS: pipelineEnv.KAFKA_BROKERS,
   KAFKA_TOPIC_PREFIX: pipelineEnv.KAFKA_TOPIC_PREFIX,
@@ -129,9 +130,7 @@ function dataOf(values: EnvOf<typeof dataEnv>): DataConfig {
   return {
     billing: values,
     privacySalt: values.PRIVACY_SALT ?? null,
-    store: values.CLICKHOUSE_URL
-      ? { kind: 'clickhouse', url: values.CLICKHOUSE_URL }
-      : { kind: 'chdb', path: `${values.DATA_DIR}/clickhouse` },
+    store: storeOf(values),
     readerUrl: values.CLICKHOUSE_READER_URL ?? null,
     log: values.KAFKA_BROKERS
       ? {
@@ -152,6 +151,13 @@ function dataOf(values: EnvOf<typeof dataEnv>): DataConfig {
     refusalMs: values.RPC_REFUSAL_SECONDS * 1000,
     solPriceMaxAgeSeconds: values.SOL_PRICE_MAX_AGE_SECONDS,
   }
+}
+
+function storeOf(values: EnvOf<typeof dataEnv>): StoreConfig {
+  const [url, ...otherUrls] = values.CLICKHOUSE_URL ?? []
+  return url === undefined
+    ? { kind: 'chdb', path: `${values.DATA_DIR}/clickhouse` }
+    : { kind: 'clickhouse', url, otherUrls, cluster: values.CLICKHOUSE_CLUSTER ?? null }
 }
 
 /** Reads the whole environment; throws one ServiceError `bad_config` that names every bad key. */
@@ -222,6 +228,8 @@ function contradictions(values: ServiceEnv): string[] {
     if (values[key] === undefined) faults.push(`${key}: required ${why}`)
   }
   const roles = new Set(values.ROLES)
+  if (values.CLICKHOUSE_CLUSTER !== undefined)
+    need('CLICKHOUSE_URL', 'with CLICKHOUSE_CLUSTER: the servers of the cluster')
   if (values.YELLOWSTONE_ENDPOINT !== undefined && (roles.has('ingest') || roles.has('workers'))) {
     need('SOLANA_RPC_URL', 'with YELLOWSTONE_ENDPOINT, for backfills and mint facts')
   }

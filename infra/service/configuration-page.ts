@@ -47,7 +47,10 @@ const SECTIONS = {
       'Replicas of the topic. The start fails if Kafka cannot keep as many, or if the topic has fewer.',
     KAFKA_SSL: 'Whether Kafka is reached over TLS.',
     KAFKA_SASL: 'Credentials for Kafka.',
-    CLICKHOUSE_URL: 'ClickHouse server and database.',
+    CLICKHOUSE_URL:
+      'ClickHouse server and database. Several hosts, separated by commas, are replicas of one database: each process uses one and changes to another when it has to ([ClickHouse with replicas](operating.md#clickhouse-with-replicas)).',
+    CLICKHOUSE_CLUSTER:
+      'Name of the cluster of these hosts in the configuration of ClickHouse. Tables are then created on all of its servers, with replicated engines. The same in every process.',
     CLICKHOUSE_READER_URL:
       'The read-only ClickHouse user of `operator sql`, which requires it with `CLICKHOUSE_URL`. Without a database, that of `CLICKHOUSE_URL` is read.',
     REDIS_URL:
@@ -124,6 +127,7 @@ const UNSET: Partial<Meanings> = {
   KAFKA_REPLICATION_FACTOR: 'the number of brokers, at most 3',
   KAFKA_SASL: 'none',
   CLICKHOUSE_URL: 'embedded chDB in `DATA_DIR`',
+  CLICKHOUSE_CLUSTER: 'none: tables are not replicated',
   CLICKHOUSE_READER_URL: 'none',
   REDIS_URL: 'a meter in memory',
   SECRET_KEY: 'made in `DATA_DIR`',

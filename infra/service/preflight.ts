@@ -38,7 +38,8 @@ function serversOf({ roles, source, log, store, meter }: ServiceConfig): ServerT
     )
   }
   if (log.kind === 'kafka') targets.push({ key: 'KAFKA_BROKERS', addresses: log.brokers })
-  if (store.kind === 'clickhouse') targets.push(serverTargetOf('CLICKHOUSE_URL', store.url))
+  if (store.kind === 'clickhouse')
+    targets.push(serverTargetOf('CLICKHOUSE_URL', store.url, ...(store.otherUrls ?? [])))
   if (meter.kind === 'redis')
     targets.push({ key: 'REDIS_URL', addresses: redisAddresses(meter.url) })
   return targets

@@ -39,7 +39,7 @@ export async function openStores({ config, logger, registry }: ServiceContext): 
         ? await createKafkaLog(config.log, { logger, registry })
         : createMemoryLog({ logger, registry }),
     )
-    const store = parts.add(await createStore(config.store))
+    const store = parts.add(await createStore(config.store, logger))
     const redis = await openLimitsRedis(config.meter, logger)
     if (redis) parts.add({ close: async () => redis.disconnect() })
     return { meter, log, store, redis }

@@ -440,6 +440,7 @@ refused({
     METRICS_PORT: '70000',
     SECRET_KEY: PASSWORD,
     CLICKHOUSE_URL: `ftp://user:${PASSWORD}@127.0.0.1/x`,
+    CLICKHOUSE_CLUSTER: 'main; DROP',
     REDIS_URL: `http://user:${PASSWORD}@127.0.0.1`,
     KAFKA_REPLICATION_FACTOR: '0',
     KAFKA_SASL: `kerberos:user:${PASSWORD}`,
@@ -449,6 +450,7 @@ refused({
   KAFKA_REPLICATION_FACTOR: expected an integer from 1 to 9, for example 3
   KAFKA_SASL: expected mechanism:user:password with plain, scram-sha-256 or scram-sha-512, for example scram-sha-512:service:...
   CLICKHOUSE_URL: expected a URL starting with http:// or https://, for example http://user:password@clickhouse:8123/tracked_wallets
+  CLICKHOUSE_CLUSTER: expected letters, digits, dashes, underscores, for example main
   METRICS_PORT: expected an integer from 0 to 65535, for example 9464
   PORT: expected an integer from 0 to 65535, for example 8080
   REDIS_URL: expected a URL starting with redis://, rediss://, redis+sentinel:// or rediss+sentinel://, for example redis://user:password@redis:6379 or redis+sentinel://user:password@host1:26379,host2:26379/mymaster

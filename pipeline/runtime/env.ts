@@ -49,6 +49,26 @@ export function envUrl(schemes: readonly string[], example: string): EnvType<URL
   )
 }
 
+/**
+ * A reader of the URL of several servers with one user and one path,
+ * `http://user:password@host1:8123,host2:8123/database`. Returns one URL a server, in order.
+ */
+export function envUrls(schemes: readonly string[], example: string): EnvType<readonly URL[]> {
+  return envText(
+    `a URL starting with ${schemes.map((s) => `${s}://`).join(' or ')}`,
+    example,
+    (text) => {
+      const [, scheme = '', user = '', hosts = '', path = ''] =
+        /^([a-z]+):\/\/([^/?#]*@)?([^@/?#]+)([/?#].*)?$/i.exec(text) ?? []
+      if (!schemes.includes(scheme.toLowerCase())) return undefined
+      const urls = hosts.split(',').map((host) => `${scheme}://${user}${host.trim()}${path}`)
+      return urls.every((url) => URL.canParse(url) && new URL(url).hostname !== '')
+        ? urls.map((url) => new URL(url))
+        : undefined
+    },
+  )
+}
+
 /** A reader of one of the given words. */
 export function envChoice<const T extends string>(choices: readonly T[], example: T): EnvType<T> {
   return envText(`one of ${choices.join(', ')}`, example, (text) =>

@@ -1,7 +1,11 @@
 import { ServiceError } from '../domain/service-error.ts'
+import type { Logger } from '../runtime/logger.ts'
+import type { Engine } from './engine.ts'
 import { createEngineStore } from './engine-store.ts'
 import { createHttpEngine, type HttpServer } from './http-engine.ts'
-import type { Store } from './store.ts'
+import { onCluster } from './on-cluster.ts'
+import { ReplicaSet } from './replica-set.ts'
+import type { Store, StoreConfig } from './store.ts'
 import { clickhouseCode } from './store-error.ts'
 
 /** The database if the URL names none. */
@@ -21,29 +25,82 @@ const SETTINGS = {
 }
 
 /**
- * Connects to a ClickHouse server, `http(s)://user:password@host:8123/database`, and creates the
- * database if it is missing and the user has the right to.
+ * Connects to a ClickHouse server, `http(s)://user:password@host:8123/database`, or to replicas of
+ * one, and creates the database if it is missing and the user has the right to. `logger` reports
+ * changes between replicas.
  *
  * Rejects with `unreachable` when no server answers, and with `bad_config` when it refuses user,
  * password or database. No error contains the password.
  */
-export async function connectClickHouse(url: URL): Promise<Store> {
+export async function connectClickHouse(
+  { url, otherUrls = [], cluster = null }: ClickHouseConfig,
+  logger?: Logger,
+): Promise<Store> {
   const database = databaseOf(url)
-  const server = serverOf(url, database)
-  const first = createHttpEngine({ ...server, database: 'default', timeoutMs: 5000 })
-  try {
-    await first.run(`CREATE DATABASE IF NOT EXISTS ${database}`)
-  } catch (error) {
-    const code = clickhouseCode(error)
-    if (code === null) throw failure('CLICKHOUSE_URL', url, null, error)
-    if (BAD_CREDENTIALS.includes(code))
-      throw failure('CLICKHOUSE_URL', url, 'refuses this user and password', error)
-    // A user without that right may still use an existing database.
-  } finally {
-    await first.close()
-  }
+  const urls = [url, ...otherUrls]
+  await createDatabase(urls, database, cluster)
   const refusal = `does not let this user use database ${database}`
-  return open('CLICKHOUSE_URL', url, { ...server, settings: SETTINGS }, refusal)
+  const settings = cluster === null ? SETTINGS : { ...SETTINGS, ...CLUSTER_SETTINGS }
+  const servers = urls.map((one) => ({ ...serverOf(one, database), settings }))
+  const [server] = servers
+  if (server !== undefined && servers.length === 1 && cluster === null)
+    return open('CLICKHOUSE_URL', urls, createHttpEngine(server), refusal)
+  const replicas = new ReplicaSet(
+    servers.map((one) => ({
+      host: new URL(one.origin).host,
+      engine: createHttpEngine(one),
+      checks: createHttpEngine({
+        ...one,
+        ...CHECKS,
+        settings: { ...settings, ...CHECKS.settings },
+      }),
+    })),
+    cluster,
+    logger,
+  )
+  return { ...(await open('CLICKHOUSE_URL', urls, replicas, refusal)), replicas }
+}
+
+type ClickHouseConfig = Extract<StoreConfig, { kind: 'clickhouse' }>
+
+/** Seconds in which every server has to execute a statement `ON CLUSTER`. */
+const CLUSTER_SETTINGS = { distributed_ddl_task_timeout: 25 }
+
+/** Limits of a check of a replica. `receive_timeout` (seconds) bounds `SYSTEM SYNC REPLICA`. */
+const CHECKS = { timeoutMs: 5000, settings: { receive_timeout: 4 } }
+
+/** Creates the database through the first server that answers. */
+async function createDatabase(
+  urls: readonly URL[],
+  database: string,
+  cluster: string | null,
+): Promise<void> {
+  for (const [n, url] of urls.entries()) {
+    const server = serverOf(url, database)
+    const engine = createHttpEngine({ ...server, database: 'default', timeoutMs: 5000 })
+    try {
+      return await runCreateDatabase(engine, database, cluster)
+    } catch (error) {
+      const code = clickhouseCode(error)
+      if (code === null && n < urls.length - 1) continue
+      if (code === null) throw failure('CLICKHOUSE_URL', urls, null, error)
+      if (BAD_CREDENTIALS.includes(code))
+        throw failure('CLICKHOUSE_URL', [url], 'refuses this user and password', error)
+      // A user without that right may still use an existing database.
+      return
+    } finally {
+      await engine.close()
+    }
+  }
+}
+
+async function runCreateDatabase(engine: Engine, database: string, cluster: string | null) {
+  const statement = `CREATE DATABASE IF NOT EXISTS ${database}`
+  if (cluster === null) return engine.run(statement)
+  // A statement ON CLUSTER waits for servers that are down, so it runs only where it is needed.
+  const name = { name: database }
+  const found = await engine.read('SELECT 1 FROM system.databases WHERE name = {name:String}', name)
+  if (found.length === 0) await engine.run(onCluster(statement, cluster, ''))
 }
 
 /**
@@ -53,7 +110,8 @@ export async function connectClickHouse(url: URL): Promise<Store> {
  */
 export function connectReader(url: URL, database: string): Promise<Store> {
   const server = serverOf(url, decodeURIComponent(url.pathname.slice(1)) || database)
-  return open('CLICKHOUSE_READER_URL', url, server, 'refuses this user, password or database')
+  const refusal = 'refuses this user, password or database'
+  return open('CLICKHOUSE_READER_URL', [url], createHttpEngine(server), refusal)
 }
 
 function serverOf(url: URL, database: string): HttpServer {
@@ -67,20 +125,31 @@ function serverOf(url: URL, database: string): HttpServer {
 }
 
 /** Opens a store once the server has answered. `refusal`: what a refusal means. */
-async function open(key: string, url: URL, server: HttpServer, refusal: string): Promise<Store> {
-  const store = createEngineStore(createHttpEngine(server))
+async function open(
+  key: string,
+  urls: readonly URL[],
+  engine: Engine,
+  refusal: string,
+): Promise<Store> {
+  const store = createEngineStore(engine)
   try {
     await store.ping()
     return store
   } catch (error) {
     await store.close()
     const isRefused = error instanceof ServiceError && error.code === 'internal'
-    throw failure(key, url, isRefused ? refusal : null, error)
+    throw failure(key, urls, isRefused ? refusal : null, error)
   }
 }
 
 /** The error for configuration key `key`. `refusal` is null when no server answers. */
-function failure(key: string, { host }: URL, refusal: string | null, cause: unknown): ServiceError {
+function failure(
+  key: string,
+  urls: readonly URL[],
+  refusal: string | null,
+  cause: unknown,
+): ServiceError {
+  const host = urls.map((url) => url.host).join(', ')
   return refusal === null
     ? new ServiceError('unreachable', `${key}: no ClickHouse answers at ${host}`, { cause })
     : new ServiceError('bad_config', `${key}: ClickHouse at ${host} ${refusal}`, { cause })

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ServiceError } from '../domain/service-error.ts'
+import { onCluster } from './on-cluster.ts'
 import type { Store } from './store.ts'
 
 /** The schema of this version: `sql/` beside `dist/`. */
@@ -21,7 +22,8 @@ interface SchemaFile {
  * Rejects with `schema_changed`, and writes nothing, when an applied file has changed or is
  * missing, or when a name is invalid. The message names the file. Several processes may run this at
  * once, because every statement is idempotent (`IF NOT EXISTS`). Rejects with `schema_changed` also
- * while a restore has not ended.
+ * while a restore has not ended. On a cluster every server has to execute the statements: without
+ * one it rejects with `unavailable`, and a repeated call goes on.
  */
 export async function migrate(store: Store, folder = SQL_FOLDER): Promise<readonly string[]> {
   await refuseUnfinishedRestore(store)
@@ -37,13 +39,19 @@ export async function migrateRestored(
   const applied = await readApplied(store)
   const pending = pendingFiles(files, applied)
   if (pending.length === 0) return []
-  await store.command(MIGRATIONS_TABLE).catch((error: unknown) => {
+  const [own = { name: '', user: '' }] = await store.query<{ name: string; user: string }>(
+    'SELECT currentDatabase() AS name, currentUser() AS user',
+  )
+  const cluster = store.replicas?.cluster ?? null
+  const finished = (statement: string) => {
+    const text = withAnalyst(statement, own.name)
+    return cluster === null ? text : onCluster(text, cluster, own.user)
+  }
+  await store.command(finished(MIGRATIONS_TABLE)).catch((error: unknown) => {
     throw mayNotMigrate(error, pending[0]?.name ?? '')
   })
-  const [own] = await store.query<{ name: string }>('SELECT currentDatabase() AS name')
   for (const file of pending) {
-    for (const statement of file.statements)
-      await apply(store, file, statement.replaceAll('{analyst}', analystDatabase(own?.name ?? '')))
+    for (const statement of file.statements) await apply(store, file, finished(statement))
     await record(store, [file])
   }
   await record(
@@ -148,6 +156,16 @@ function mayNotMigrate(error: unknown, file: string): unknown {
 
 /** ClickHouse's code. Source: ErrorCodes.cpp. */
 const ACCESS_DENIED = 497
+
+/** Returns every statement of `folder`, as a server with this database executes it. */
+export function statementsOf(database: string, folder = SQL_FOLDER): readonly string[] {
+  const statements = readSchema(folder).flatMap((file) => file.statements)
+  return [MIGRATIONS_TABLE, ...statements].map((text) => withAnalyst(text, database))
+}
+
+function withAnalyst(statement: string, database: string): string {
+  return statement.replaceAll('{analyst}', analystDatabase(database))
+}
 
 /** Returns the database of the analysts' views for a database of the service. */
 export function analystDatabase(database: string): string {

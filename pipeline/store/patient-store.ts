@@ -32,6 +32,7 @@ export function createPatientStore(store: Store, signal: AbortSignal, logger: Lo
   }
   return {
     kind: store.kind,
+    replicas: store.replicas,
     query: (sql, params, columns) => patiently(() => store.query(sql, params, columns)),
     insert: (table, rows, options) => {
       const dedupToken = options?.dedupToken ?? randomUUID()

@@ -36,9 +36,9 @@ export function clickhouseCode(error: unknown): number | null {
 
 /**
  * Codes of temporary failures: timeouts, memory, too many parts or queries, disks that are full or
- * read-only, a server that stops or starts.
+ * read-only, a server that stops or starts, a replica set without Keeper or quorum.
  */
 const BUSY_CODES = new Set([
-  3, 74, 75, 76, 159, 164, 198, 202, 203, 209, 210, 216, 236, 241, 242, 243, 252, 279, 285, 319,
-  394, 425, 439, 473, 519, 574, 594, 640, 649, 692, 698, 745, 999,
+  3, 74, 75, 76, 159, 164, 198, 202, 203, 209, 210, 216, 225, 236, 241, 242, 243, 252, 254, 279,
+  285, 286, 289, 319, 394, 425, 439, 473, 519, 574, 594, 640, 649, 692, 698, 745, 999,
 ])

@@ -11,6 +11,8 @@ export type QueryParams = Readonly<Record<string, unknown>>
  */
 export interface Store {
   readonly kind: 'clickhouse' | 'chdb'
+  /** The replicas among which the store chooses; undefined with one server. */
+  readonly replicas?: Replicas | undefined
   /**
    * Returns the rows of a SELECT. Parameters are `{name:Type}` in the text. Integers of 64 bits and
    * more are returned as decimal strings. A response without one of `columns` rejects as
@@ -38,7 +40,37 @@ export interface Store {
   close(): Promise<void>
 }
 
-/** Location of the data: a server, or a folder that this process owns exclusively. */
+/** How far a worker has stored a partition: columns of table `progress`. */
+export interface WorkerPosition {
+  readonly worker: string
+  /** Null: every partition of the worker. */
+  readonly partition: number | null
+  readonly slot: number
+}
+
+/** Servers that replicate each other (rule K13). A store uses one of them at a time. */
+export interface Replicas {
+  /** The cluster on which tables are created; null: none is configured. */
+  readonly cluster: string | null
+  /** Remembers positions that this process wrote. A server that lacks one is not used any more. */
+  remember(positions: readonly WorkerPosition[]): void
+  /**
+   * Remembers positions that this process has just read. Resolves once the server in use has
+   * everything that was stored before them, in every table. Rejects with `unavailable` if it does
+   * not catch up within seconds.
+   */
+  arriveAt(positions: readonly WorkerPosition[]): Promise<void>
+}
+
+/** Location of the data: servers, or a folder that this process owns exclusively. */
 export type StoreConfig =
-  | { readonly kind: 'clickhouse'; readonly url: URL }
+  | {
+      readonly kind: 'clickhouse'
+      /** The first server, with user, password and database. */
+      readonly url: URL
+      /** Other replicas, in order of preference, with the same user and database. */
+      readonly otherUrls?: readonly URL[]
+      /** The cluster on which tables are created with replicated engines; default: none. */
+      readonly cluster?: string | null
+    }
   | { readonly kind: 'chdb'; readonly path: string }

@@ -1,14 +1,39 @@
 import type { SlotMarker } from '../../domain/slot.ts'
-import { inserter } from '../insert-rows.ts'
-import type { Store } from '../store.ts'
+import { insertRows } from '../insert-rows.ts'
+import type { Row, Store, WorkerPosition } from '../store.ts'
 import { WAS_REDECODED } from './redecoded-wallets.ts'
 import { NEWEST_WALLET } from './tracked-wallets.ts'
+
+/** A row of table `progress`, with the columns that say whose position it is. */
+export type ProgressRow = Row & WorkerPosition & { readonly partition: number }
 
 /**
  * Stores the progress of workers. If a worker and partition has several rows, that of the highest
  * slot counts, and of several with that slot the last one.
  */
-export const insertProgress = inserter('progress')
+export async function insertProgress(store: Store, rows: readonly ProgressRow[]): Promise<void> {
+  await insertRows(store, 'progress', rows)
+  store.replicas?.remember(rows)
+}
+
+/** The newest position of each worker and partition; `slot` never goes back. */
+export const POSITIONS = `SELECT worker, partition, max(slot) AS slot FROM progress
+  GROUP BY worker, partition LIMIT 65536`
+
+/** A row of `POSITIONS`. */
+export interface PositionRow {
+  readonly worker: string
+  readonly partition: number
+  readonly slot: string
+}
+
+/**
+ * Waits until the server has everything that these positions cover. On a replica set, tables are
+ * replicated one by one, so a replica may have a row of `progress` before the rows that it covers.
+ */
+async function arrive(store: Store, positions: readonly WorkerPosition[]): Promise<void> {
+  await store.replicas?.arriveAt(positions)
+}
 
 interface MarkerRow {
   readonly complete_slot: string
@@ -36,7 +61,10 @@ export async function readStorageMarker(
     {},
     ['complete_slot', 'parent', 'block_time', 'sol_price_time', 'sol_price_usd_e9'],
   )
-  return row === undefined ? null : markerOf(row)
+  if (row === undefined) return null
+  const marker = markerOf(row)
+  await arrive(store, [{ worker: 'fold', partition: null, slot: marker.slot }])
+  return marker
 }
 
 function markerOf(row: MarkerRow): SlotMarker {
@@ -79,6 +107,8 @@ export async function readStoragePosition(store: Store): Promise<StoragePosition
     {},
     ['lowest', 'block_time', 'found', 'partitions', 'wallets', 'redecoded'],
   )
+  if (row !== undefined && row.partitions > 0 && row.found >= row.partitions)
+    await arrive(store, [{ worker: 'fold', partition: null, slot: Number(row.lowest) }])
   return row
 }
 
@@ -92,7 +122,9 @@ export async function readNewestTick(store: Store): Promise<number | null> {
     {},
     ['block_time'],
   )
-  return row?.block_time ?? null
+  if (row === undefined) return null
+  await arrive(store, [{ worker: 'trending', partition: null, slot: row.block_time }])
+  return row.block_time
 }
 
 /** How far a worker has stored a partition. */
@@ -119,6 +151,10 @@ export async function readProgress(
      FROM progress FINAL WHERE worker = {worker:String} LIMIT 65536`,
     { worker },
     ['partition', 'slot', 'complete_slot', 'log_id', 'next_offset'],
+  )
+  await arrive(
+    store,
+    rows.map(({ partition, slot }) => ({ worker, partition, slot: Number(slot) })),
   )
   return new Map(
     rows.map((row) => [

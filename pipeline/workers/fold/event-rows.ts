@@ -7,7 +7,7 @@ import type { LateMark } from '../../log/late-order.ts'
 import type { LateOrigin } from '../../log/log-message.ts'
 import { mapRecordTypes, RECORD_TYPES } from '../../records/record-types.ts'
 import type { Row } from '../../store/store.ts'
-import type { StoredPosition } from '../../store/tables/progress.ts'
+import type { ProgressRow, StoredPosition } from '../../store/tables/progress.ts'
 
 const { kept: _, ...DECODED_TYPES } = RECORD_TYPES
 
@@ -84,7 +84,7 @@ export function progressRow(
   partition: number,
   partitions: number,
   { marker, highest, logId, nextOffset }: StoredPosition,
-): Row {
+): ProgressRow {
   return {
     worker,
     partition,
