@@ -22,7 +22,6 @@ interface Line {
 /** Names that several rooms may export, each with its reason. */
 const ALLOWED_NAMES: Readonly<Record<string, string>> = {
   encodeBase58: 'one function written twice: browsers get no modules of the server',
-  run: 'what the main.ts of benches and of drills calls',
 }
 
 /** A module whose names say what they are only after a prefix, as in `t.address`. */
