@@ -75,7 +75,7 @@ function inStore(name: string): string {
 const isProduction = (file: string) =>
   file.endsWith('.ts') &&
   !/\.(test|contract)\.ts$/.test(file) &&
-  !/\/(testing|whole-service|simulate|simulator|bench|abuse|browser)\//.test(file)
+  !/\/(testing|whole-service|simulate|simulator|bench|abuse|browser|drills)\//.test(file)
 
 const sources = ['pipeline', 'api', 'infra'].flatMap((top) =>
   readdirSync(join(ROOT, top), { recursive: true, encoding: 'utf8' })
