@@ -88,7 +88,7 @@ const grant = (account: string, credits: number) =>
 
 for (const aheadMs of [0, 3_600_000])
   for (const ranges of [1, 2]) {
-    test(`with a new master that lags, whose clock is ${aheadMs} ms behind, the ledger has each of ${ranges} ranges once, and only unwritten usage is lost${why}`, async (t) => {
+    test(`with a new master that lags, whose clock is ${aheadMs} ms behind, the ledger has each of ${ranges} ranges once, and only unwritten usage is lost (rule K12)${why}`, async (t) => {
       const { master, replica, link, prefix, open } = await startPair(t)
       const first = await open(master.port)
       const accounts: string[] = [randomUUID(), randomUUID()]
