@@ -46,14 +46,15 @@ anyTest.after.always(async () => {
 /** The node that the first Sentinel calls the master. */
 async function masterNode(): Promise<NodeName> {
   const { password } = url
-  const sentinel = new Redis({ port: PORT_BASE + 11, password })
-  const [, port] = (await sentinel.call(
-    'SENTINEL',
-    'GET-MASTER-ADDR-BY-NAME',
-    'mymaster',
-  )) as string[]
-  sentinel.disconnect()
-  return NODES[Number(port) as keyof typeof NODES]
+  const sentinel = new Redis({ port: PORT_BASE + 11, password, retryStrategy: null })
+  sentinel.on('error', () => {}) // the call rejects
+  try {
+    const answer = await sentinel.call('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', 'mymaster')
+    const [, port] = answer as string[]
+    return NODES[Number(port) as keyof typeof NODES]
+  } finally {
+    sentinel.disconnect()
+  }
 }
 
 async function openCredits(t: ExecutionContext) {
@@ -68,13 +69,15 @@ async function signal(node: NodeName, name: NodeJS.Signals): Promise<void> {
   process.kill(status?.pid ?? Number.NaN, name)
 }
 
-/** Repeats a step until it does not reject with `unavailable`. */
+/** Repeats a step until it does not reject with `unavailable`, for 100 s at most. */
 async function untilAvailable<T>(step: () => Promise<T>): Promise<T> {
+  const deadline = performance.now() + 100_000
   for (;;) {
     try {
       return await step()
     } catch (error) {
-      if ((error as ServiceError).code !== 'unavailable') throw error
+      const isAway = (error as ServiceError).code === 'unavailable'
+      if (!isAway || performance.now() > deadline) throw error
       await pause(20)
     }
   }

@@ -45,16 +45,22 @@ function node(
       return { file, args: [...args, '--replicaof', '127.0.0.1', String(master)] }
     },
     async probe({ portBase, secrets }) {
-      const command = isSentinel ? 'PING' : 'INFO replication'
-      const end = isSentinel ? '+PONG\r\n' : '\r\n\r\n'
-      const login = `AUTH ${secrets.redisPassword}\r\n`
-      const answer = await askPort(portBase + offset, `${login}${command}\r\n`, end)
-      // A replica is of use once it has the master's data.
-      if (!/^(\+PONG|role:master|master_link_status:up)\r$/m.test(answer)) throw new Error(answer)
+      const section = isSentinel ? 'sentinel' : 'replication'
+      const question = `AUTH ${secrets.redisPassword}\r\nINFO ${section}\r\n`
+      const answer = await askPort(portBase + offset, question, '\r\n\r\n')
+      if (!(isSentinel ? FINDS_REPLICA : HAS_DATA).test(answer)) throw new Error(answer)
     },
     env: redisUrl,
   }
 }
+
+/** A replica is of use once it has the master's data. */
+const HAS_DATA = /^(role:master|master_link_status:up)\r$/m
+/**
+ * A Sentinel can fail over once it knows the replica and the others. It asks the master for
+ * replicas every 10 s.
+ */
+const FINDS_REPLICA = new RegExp(`,slaves=[1-9][0-9]*,sentinels=${SENTINELS.length}\\r$`, 'm')
 
 /** The port of the master, from the first Sentinel that answers; null: none does. */
 async function currentMaster({ portBase, secrets }: ServerSettings): Promise<number | null> {
