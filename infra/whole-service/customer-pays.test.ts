@@ -25,7 +25,8 @@ async function startChain(t: ExecutionContext) {
     coins: 12,
     trackedPerSlot: 0.3,
     othersPerSlot: 0,
-    historySlots: 500,
+    // 200 s: on a busy machine a killed service takes long to come back to a payment.
+    historySlots: 2000,
     // Fast enough that payments are final after three seconds; blocks keep their times.
     clock: { kind: 'running', speed: 4 },
   })
