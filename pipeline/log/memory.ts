@@ -20,6 +20,7 @@ import type {
   EventLog,
   LogExtent,
   LogRecord,
+  PartitionLease,
   StartOffsets,
 } from './log.ts'
 import type { LateOrigin, LogMessage } from './log-message.ts'
@@ -335,7 +336,7 @@ function isKept(
 
 interface Member {
   readonly handler: BatchHandler
-  readonly onAssigned: ((partitions: readonly number[]) => Promise<StartOffsets>) | undefined
+  readonly onAssigned: ((assignment: PartitionLease) => Promise<StartOffsets>) | undefined
 }
 
 interface GroupDeps {
@@ -392,7 +393,11 @@ class Group {
     }))
     await Promise.all(
       shares.map(async ({ member, parts }) => {
-        const starts = await member.onAssigned?.(parts.map((part) => part.index))
+        const starts = await member.onAssigned?.({
+          partitions: parts.map((part) => part.index),
+          generation: async () => 0,
+          confirm: async () => {},
+        })
         for (const [partition, offset] of starts ?? []) this.positions[partition] = Number(offset)
       }),
     )

@@ -137,6 +137,9 @@ export interface StoredPosition {
   readonly logId: string
   /** Everything below this offset of that log is stored; 0 without a `logId`. */
   readonly nextOffset: bigint
+  /** Fencing token of the owner that stored the row, and its generation of the group. */
+  readonly fence: number
+  readonly generation: number
 }
 
 /** Returns how far a worker has stored each partition. */
@@ -145,12 +148,14 @@ export async function readProgress(
   worker: string,
 ): Promise<ReadonlyMap<number, StoredPosition>> {
   const rows = await store.query<
-    MarkerRow & { partition: number; slot: string; log_id: string; next_offset: string }
+    MarkerRow &
+      Record<'slot' | 'log_id' | 'next_offset', string> &
+      Record<'partition' | 'fence' | 'generation', number>
   >(
-    `SELECT partition, slot, complete_slot, parent, block_time, sol_price_time, sol_price_usd_e9, log_id, next_offset
+    `SELECT partition, slot, complete_slot, parent, block_time, sol_price_time, sol_price_usd_e9, log_id, next_offset, fence, generation
      FROM progress FINAL WHERE worker = {worker:String} LIMIT 65536`,
     { worker },
-    ['partition', 'slot', 'complete_slot', 'log_id', 'next_offset'],
+    ['partition', 'slot', 'complete_slot', 'log_id', 'next_offset', 'fence', 'generation'],
   )
   await arrive(
     store,
@@ -164,6 +169,8 @@ export async function readProgress(
         highest: Number(row.slot),
         logId: row.log_id,
         nextOffset: BigInt(row.next_offset),
+        fence: row.fence,
+        generation: row.generation,
       },
     ]),
   )

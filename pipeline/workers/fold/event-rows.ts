@@ -83,7 +83,7 @@ export function progressRow(
   worker: string,
   partition: number,
   partitions: number,
-  { marker, highest, logId, nextOffset }: StoredPosition,
+  { marker, highest, logId, nextOffset, fence, generation }: StoredPosition,
 ): ProgressRow {
   return {
     worker,
@@ -91,6 +91,8 @@ export function progressRow(
     partitions,
     log_id: logId,
     next_offset: nextOffset,
+    fence,
+    generation,
     slot: highest,
     complete_slot: marker.slot,
     parent: marker.parent,

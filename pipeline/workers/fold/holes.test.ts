@@ -124,6 +124,8 @@ test.serial('workers that merely lag read on, and nothing is lost (rule K10)', a
       highest: 1005,
       logId: 'a',
       nextOffset,
+      fence: 0,
+      generation: 0,
     })),
   )
 })

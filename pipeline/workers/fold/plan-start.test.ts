@@ -9,6 +9,8 @@ const stored = (nextOffset: bigint, logId = 'a'): StoredPosition => ({
   highest: 7,
   logId,
   nextOffset,
+  fence: 0,
+  generation: 0,
 })
 
 test('reading continues behind the stored entries while the log has them (rule K10)', (t) => {

@@ -68,8 +68,8 @@ async function resumePoint(checkpoint: SlotMarker, markers: readonly SlotMarker[
   const { store } = opened
   for (const table of ['progress', 'sealed_slots', 'undecoded'])
     await store.command(`TRUNCATE TABLE ${table}`)
-  const position = { marker: checkpoint, highest: checkpoint.slot, logId: '1', nextOffset: 1n }
-  await insertProgress(store, [progressRow('fold', 0, 1, position)])
+  const stored = { highest: checkpoint.slot, logId: '1', nextOffset: 1n, fence: 0, generation: 0 }
+  await insertProgress(store, [progressRow('fold', 0, 1, { marker: checkpoint, ...stored })])
   await insertSealedSlots(store, markers)
   await insertDecodedRows(
     store,
