@@ -1,6 +1,4 @@
-import { readdirSync } from 'node:fs'
-import { parse } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { loadNamed } from '../bench/kit/load-named.ts'
 
 /** A drill: exported by the file of its name. */
 export interface Drill {
@@ -8,16 +6,5 @@ export interface Drill {
   run(args: readonly string[]): Promise<boolean>
 }
 
-const names = readdirSync(import.meta.dirname)
-  .filter((file) => file.endsWith('.js') && !file.includes('.test.') && file !== 'main.js')
-  .map((file) => parse(file).name)
-
-const [name = '', ...args] = process.argv.slice(2)
-if (!names.includes(name)) {
-  process.stderr.write(
-    `usage: npm run drill -- NAME [options], with NAME one of ${names.join(', ')}\n`,
-  )
-  process.exit(2)
-}
-const drill: Drill = await import(pathToFileURL(`${import.meta.dirname}/${name}.js`).href)
+const { module: drill, args } = await loadNamed<Drill>(import.meta.dirname, 'drill')
 if (!(await drill.run(args))) process.exitCode = 1

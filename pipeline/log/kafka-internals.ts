@@ -72,7 +72,7 @@ export function sendRaw<T>(
 
 type CreateCluster = (options: object) => Cluster
 
-/** Creates a cluster with the client's settings. It connects when it is told to. */
+/** Creates a cluster with the client's settings. It does not connect before `connect`. */
 export function createCluster(kafka: KafkaClient): Cluster {
   return clusterFactory(kafka).create({ allowAutoTopicCreation: false })
 }

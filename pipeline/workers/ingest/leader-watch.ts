@@ -11,7 +11,7 @@ export const LEADER_WATCH_LIMITS: LeaderWatchLimits = { leaderLostMs: 1300, lead
 
 /**
  * Compares what the log has with what a standby has received, to decide whether the leader is lost
- * (rule K14). It needs no lease: whoever takes over wrongly does no harm, because the other is
+ * (rule K14). It needs no lease: a needless takeover does no harm, because the former leader is
  * fenced. Pure: times are monotonic milliseconds.
  */
 export class LeaderWatch {
