@@ -242,11 +242,11 @@ export class SupervisedConsumer implements Consumer {
     try {
       await assigned
       if (this.#isStale(payload)) return
-      const { records, next, newer } = await this.#read(partition, batch.messages)
+      const { records, time, next, newer } = await this.#read(partition, batch.messages)
       if (newer !== null) stopped = { next, version: newer }
       const done =
         records.length === 0 ||
-        (await handOut({ partition, records }, this.#handler, {
+        (await handOut({ partition, time, records }, this.#handler, {
           signal: over.signal,
           retryDelayMs: 100,
           logger,
@@ -276,13 +276,14 @@ export class SupervisedConsumer implements Consumer {
 
   /**
    * Reads a batch up to the first entry of a newer format. `next` is the offset after the last
-   * entry read. Heartbeats continue meanwhile.
+   * entry read, `time` the newest time of these entries. Heartbeats continue meanwhile.
    */
   async #read(partition: number, messages: readonly KafkaMessage[]) {
     const { logger, metrics } = this.#deps
     const isFollower = this.#options.mode === 'follow'
     const records: LogRecord[] = []
     let next: bigint | null = null
+    let time = 0
     const loopYield = new EventLoopYield()
     for (const message of messages) {
       if (loopYield.isDue) await loopYield.wait()
@@ -293,8 +294,9 @@ export class SupervisedConsumer implements Consumer {
         continue
       }
       const decoded = decodeMessage(message.value)
-      if (decoded.kind === 'newer') return { records, next, newer: decoded.version }
+      if (decoded.kind === 'newer') return { records, time, next, newer: decoded.version }
       next = offset + 1n
+      time = Math.max(time, Number(message.timestamp))
       if (decoded.kind === 'ok') records.push(logRecord(offset, decoded.message))
       else {
         metrics.malformedRecords.inc({ reason: decoded.reason })
@@ -304,7 +306,7 @@ export class SupervisedConsumer implements Consumer {
         )
       }
     }
-    return { records, next, newer: null }
+    return { records, time, next, newer: null }
   }
 
   #seek(consumer: KafkaConsumer): void {

@@ -1,15 +1,30 @@
 import { type Admin, type KafkaClient, withAdmin } from './kafka-client.ts'
 import { readTopicId } from './kafka-topic-id.ts'
-import type { LogExtent } from './log.ts'
+import type { LogExtent, OffsetRange } from './log.ts'
 
-/** Returns the id of a topic and the offsets that it has. Rejects when no broker answers. */
-export async function readExtent(kafka: KafkaClient, topic: string): Promise<LogExtent> {
+/** Returns `EventLog.extent` of a topic. Rejects when no broker answers. */
+export async function readExtent(
+  kafka: KafkaClient,
+  topic: string,
+  times: ReadonlyMap<number, number>,
+): Promise<LogExtent> {
   const id = await readTopicId(kafka, topic)
-  const offsets = await withAdmin(kafka, (admin) => admin.fetchTopicOffsets(topic))
-  const partitions = offsets.map(
-    ({ partition, low, high }) => [partition, { low: BigInt(low), end: BigInt(high) }] as const,
-  )
-  return { id, partitions: new Map(partitions) }
+  return withAdmin(kafka, async (admin) => {
+    const partitions = new Map<number, OffsetRange>()
+    for (const { partition, low, high } of await admin.fetchTopicOffsets(topic))
+      partitions.set(partition, { low: BigInt(low), end: BigInt(high) })
+    // The client can ask of one time only.
+    for (const time of new Set(times.values()))
+      for (const { partition, offset } of await admin.fetchTopicOffsetsByTimestamp(
+        topic,
+        time + 1,
+      )) {
+        const range = partitions.get(partition)
+        if (range !== undefined && times.get(partition) === time)
+          partitions.set(partition, { ...range, later: BigInt(offset) })
+      }
+    return { id, partitions }
+  })
 }
 
 /** Returns the next offset of each partition of a topic. */

@@ -176,10 +176,10 @@ class KafkaLog implements EventLog {
     }
   }
 
-  async extent(): Promise<LogExtent> {
+  async extent(times: ReadonlyMap<number, number> = new Map()): Promise<LogExtent> {
     const { kafka, topic, config } = this.#parts
     try {
-      return await readExtent(kafka, topic.name)
+      return await readExtent(kafka, topic.name, times)
     } catch (cause) {
       throw unreachable(config, cause)
     }

@@ -464,6 +464,27 @@ contract(
   },
 )
 
+contract(
+  'the extent has the first entry that was appended after the time of a batch',
+  async (t, backend) => {
+    const log = await backend.open()
+    const received = new Received()
+    await log.consume(shared(), received.handler)
+    await log.appendSlot(slotOf(1, [1]))
+    await received.until(() => received.count() === 4)
+    const time = Math.max(...received.batches.map((batch) => batch.time ?? 0))
+    while (Date.now() <= time) await new Promise(setImmediate)
+    await log.appendSlot(slotOf(2, [1, 1]))
+    const laterThan = async (after: number) => {
+      const { partitions } = await log.extent(new Map([0, 1].map((at) => [at, after])))
+      return [0, 1, 2].map((partition) => partitions.get(partition)?.later)
+    }
+    t.deepEqual(await laterThan(time), [2n, 1n, undefined])
+    t.deepEqual(await laterThan(time + 60_000), [5n, 2n, undefined])
+    await log.close()
+  },
+)
+
 contract('followers see every partition, from the time they ask for', async (t, backend) => {
   const log = await backend.open()
   await log.appendSlot(slotOf(1, [1, 2, 3]))

@@ -61,8 +61,11 @@ export interface EventLog {
    * starts empty.
    */
   checkpoint(): Promise<SlotMarker | null>
-  /** Returns what the log has now. Rejects if the server does not answer. */
-  extent(): Promise<LogExtent>
+  /**
+   * Returns what the log has now. `times`: unix milliseconds by partition, for `later`. Rejects if
+   * the server does not answer.
+   */
+  extent(times?: ReadonlyMap<number, number>): Promise<LogExtent>
   /**
    * Returns where ingest continues after the process that appended last ended, at whatever point. A
    * log in memory ended with it: storage says where ingest continues, and this is `LIVE_START`.
@@ -104,7 +107,18 @@ export interface LogExtent {
    * By partition: offset of the oldest entry, and the offset after the newest one. Entries below
    * `low` have expired or were deleted.
    */
-  readonly partitions: ReadonlyMap<number, { readonly low: bigint; readonly end: bigint }>
+  readonly partitions: ReadonlyMap<number, OffsetRange>
+}
+
+/** Offsets of a partition: of its oldest entry, and the one after its newest entry. */
+export interface OffsetRange {
+  readonly low: bigint
+  readonly end: bigint
+  /**
+   * Offset of the oldest entry that was appended after a given time; `end` if there is none. Only
+   * if a time was given.
+   */
+  readonly later?: bigint
 }
 
 /**
@@ -139,6 +153,11 @@ export type BatchHandler = (batch: LogBatch) => Promise<void>
 /** Records of one partition, in offset order. */
 export interface LogBatch {
   readonly partition: number
+  /**
+   * When its newest entry was appended, in unix milliseconds by the clock of the process that
+   * appended it.
+   */
+  readonly time?: number
   readonly records: readonly LogRecord[]
 }
 

@@ -20,6 +20,7 @@ import type {
   EventLog,
   LogExtent,
   LogRecord,
+  OffsetRange,
   StartOffsets,
 } from './log.ts'
 import type { LateOrigin, LogMessage } from './log-message.ts'
@@ -130,11 +131,15 @@ class MemoryLog implements EventLog {
     return this.#newest
   }
 
-  async extent(): Promise<LogExtent> {
-    const partitions = this.#parts.map(
-      ({ index, base, end }) => [index, { low: BigInt(base), end: BigInt(end) }] as const,
-    )
-    return { id: String(this.epoch), partitions: new Map(partitions) }
+  async extent(times: ReadonlyMap<number, number> = new Map()): Promise<LogExtent> {
+    const partitions = new Map<number, OffsetRange>()
+    for (const part of this.#parts) {
+      const range = { low: BigInt(part.base), end: BigInt(part.end) }
+      const time = times.get(part.index)
+      const later = time !== undefined && { later: BigInt(part.offsetAt(time + 1)) }
+      partitions.set(part.index, { ...range, ...later })
+    }
+    return { id: String(this.epoch), partitions }
   }
 
   async resumePoint(): Promise<ResumePoint> {
@@ -305,12 +310,16 @@ class Partition {
     this.#forgotten = Math.max(this.#forgotten, offset)
   }
 
-  /** Returns records from an offset on, without dropped ones, and the offset after them. */
-  read(from: number, limit: number): { records: LogRecord[]; next: number } {
+  /**
+   * Returns records from an offset on, without dropped ones, the newest time of the entries, and
+   * the offset after them.
+   */
+  read(from: number, limit: number): { records: LogRecord[]; time: number; next: number } {
     const start = from - this.base
     const entries = this.#entries.slice(start, start + limit)
     const records = entries.flatMap(({ record }) => record ?? [])
-    return { records, next: from + entries.length }
+    const time = entries.reduce((newest, { at }) => Math.max(newest, at), 0)
+    return { records, time, next: from + entries.length }
   }
 
   /** Returns the first offset whose entry was appended at `at` or later. */
@@ -407,13 +416,13 @@ class Group {
     const { maxBatch, retryDelayMs, logger, onRedelivery, isFollower } = this.#deps
     while (!signal.aborted) {
       const position = Math.max(this.positions[part.index] ?? 0, part.base)
-      const { records: all, next } = part.read(position, maxBatch)
+      const { records: all, time, next } = part.read(position, maxBatch)
       if (next === position) {
         await part.changed.wait()
         continue
       }
       const records = isFollower ? all.filter((record) => !isKept(record)) : all
-      const batch = { partition: part.index, records }
+      const batch = { partition: part.index, time, records }
       const done =
         records.length === 0 ||
         (await handOut(batch, handler, { signal, retryDelayMs, logger, onRedelivery }))

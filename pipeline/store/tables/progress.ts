@@ -137,6 +137,11 @@ export interface StoredPosition {
   readonly logId: string
   /** Everything below this offset of that log is stored; 0 without a `logId`. */
   readonly nextOffset: bigint
+  /**
+   * The newest `LogBatch.time` of what is stored of that log, in unix milliseconds; 0 if it is not
+   * known.
+   */
+  readonly logTime: number
 }
 
 /** Returns how far a worker has stored each partition. */
@@ -145,12 +150,18 @@ export async function readProgress(
   worker: string,
 ): Promise<ReadonlyMap<number, StoredPosition>> {
   const rows = await store.query<
-    MarkerRow & { partition: number; slot: string; log_id: string; next_offset: string }
+    MarkerRow & {
+      partition: number
+      slot: string
+      log_id: string
+      next_offset: string
+      log_time: string
+    }
   >(
-    `SELECT partition, slot, complete_slot, parent, block_time, sol_price_time, sol_price_usd_e9, log_id, next_offset
+    `SELECT partition, slot, complete_slot, parent, block_time, sol_price_time, sol_price_usd_e9, log_id, next_offset, log_time
      FROM progress FINAL WHERE worker = {worker:String} LIMIT 65536`,
     { worker },
-    ['partition', 'slot', 'complete_slot', 'log_id', 'next_offset'],
+    ['partition', 'slot', 'complete_slot', 'log_id', 'next_offset', 'log_time'],
   )
   await arrive(
     store,
@@ -164,6 +175,7 @@ export async function readProgress(
         highest: Number(row.slot),
         logId: row.log_id,
         nextOffset: BigInt(row.next_offset),
+        logTime: Number(row.log_time),
       },
     ]),
   )

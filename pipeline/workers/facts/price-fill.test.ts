@@ -337,6 +337,7 @@ test.serial(
           highest: slot,
           logId: 'a log',
           nextOffset: 1n,
+          logTime: 0,
         }),
       ])
     const read = () => readSettledSolPrices(store, [T - 1, T + 5, T + 20, T + 20], MAX_AGE)

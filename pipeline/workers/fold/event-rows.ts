@@ -83,7 +83,7 @@ export function progressRow(
   worker: string,
   partition: number,
   partitions: number,
-  { marker, highest, logId, nextOffset }: StoredPosition,
+  { marker, highest, logId, nextOffset, logTime }: StoredPosition,
 ): ProgressRow {
   return {
     worker,
@@ -91,6 +91,7 @@ export function progressRow(
     partitions,
     log_id: logId,
     next_offset: nextOffset,
+    log_time: logTime,
     slot: highest,
     complete_slot: marker.slot,
     parent: marker.parent,

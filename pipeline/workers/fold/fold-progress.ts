@@ -48,7 +48,7 @@ export class FoldProgress {
    */
   async assign(partitions: readonly number[]): Promise<StartOffsets> {
     const stored = await readProgress(this.#store, this.#worker)
-    const extent = await this.#log.extent()
+    const extent = await this.#log.extent(timesOf(partitions, stored))
     const starts = planStarts(partitions, stored, extent, this.#isInMemory)
     this.#newest.clear()
     this.#lost.clear()
@@ -93,14 +93,16 @@ export class FoldProgress {
       }
     }
     const positions = new Map<number, StoredPosition>()
-    for (const { partition, records } of batches) {
-      const marker = reached.get(partition) ?? this.#stored.get(partition)?.marker
+    for (const { partition, time = 0, records } of batches) {
+      const before = positions.get(partition) ?? this.#stored.get(partition)
+      const marker = reached.get(partition) ?? before?.marker
       const last = records.at(-1)
       // A position of a log in memory is worth nothing without a new marker.
       if (!marker || !last || (this.#isInMemory && !reached.has(partition))) continue
       const highest = Math.max(marker.slot, this.#highest.get(partition) ?? -1)
-      const nextOffset = last.offset + 1n
-      positions.set(partition, { marker, highest, logId: this.#logId, nextOffset })
+      const logTime = Math.max(time, before?.logId === this.#logId ? before.logTime : 0)
+      const read = { logId: this.#logId, nextOffset: last.offset + 1n, logTime }
+      positions.set(partition, { marker, highest, ...read })
     }
     const { partitions } = this.#log
     await insertProgress(
@@ -129,4 +131,15 @@ export class FoldProgress {
   get #isInMemory(): boolean {
     return this.#log.epoch !== 0
   }
+}
+
+/** The newest time of what is stored of each partition, as far as it is known. */
+function timesOf(
+  partitions: readonly number[],
+  stored: ReadonlyMap<number, StoredPosition>,
+): ReadonlyMap<number, number> {
+  const times = partitions.map(
+    (partition) => [partition, stored.get(partition)?.logTime ?? 0] as const,
+  )
+  return new Map(times.filter(([, time]) => time > 0))
 }

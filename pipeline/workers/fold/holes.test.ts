@@ -24,6 +24,8 @@ const logger = createLogger('silent')
 // Addresses are opaque here.
 const WALLETS = ['1', '2', '3'].map((digit) => digit.repeat(43)) as never[]
 const PARTITIONS = 2
+/** Unix milliseconds. */
+const APPENDED = 1_700_000_000_000
 
 let opened: TestStore
 test.before(async () => {
@@ -40,16 +42,20 @@ test.beforeEach(async () => {
 })
 
 /** A topic of this id. Offsets of a partition below its `lows` have expired. */
-function aTopic(id: string, lows: ReadonlyMap<number, bigint> = new Map()): EventLog {
+function aTopic(
+  id: string,
+  lows: ReadonlyMap<number, bigint> = new Map(),
+  now: () => number = () => APPENDED,
+): EventLog {
   const log = createMemoryLog(
     { logger, registry: createRegistry() },
-    { partitions: PARTITIONS, epoch: 0, retryDelayMs: 1 },
+    { partitions: PARTITIONS, epoch: 0, retryDelayMs: 1, now },
   )
   const extent = log.extent.bind(log)
-  log.extent = async () => {
-    const { partitions } = await extent()
+  log.extent = async (times) => {
+    const { partitions } = await extent(times)
     const ranges = [...partitions].map(
-      ([at, { low, end }]) => [at, { low: lows.get(at) ?? low, end }] as const,
+      ([at, range]) => [at, { ...range, low: lows.get(at) ?? range.low }] as const,
     )
     return { id, partitions: new Map(ranges) }
   }
@@ -124,6 +130,7 @@ test.serial('workers that merely lag read on, and nothing is lost (rule K10)', a
       highest: 1005,
       logId: 'a',
       nextOffset,
+      logTime: APPENDED,
     })),
   )
 })
@@ -157,6 +164,32 @@ test.serial(
     await append(other, 1013, 1013)
     await work(other, 1013)
     t.deepEqual(await found(), { ...expected, slots: [...expected.slots, 1013] })
+  },
+)
+
+test.serial(
+  'a topic that was restored from an older copy lacks entries, although it has grown beyond the stored offsets (rule K10)',
+  async (t) => {
+    const log = aTopic('a')
+    await append(log, 1000, 1004)
+    await log.appendLate([balance(999, 1)], 'stream')
+    await work(log, 1004)
+
+    let now = APPENDED
+    const older = aTopic('a', new Map(), () => now)
+    await append(older, 1000, 1002) // the copy
+    now += 1
+    await append(older, 1008, 1012)
+    await work(older, 1012)
+    t.deepEqual(await found(), {
+      jobs: [
+        [1, 493, 1007],
+        [2, 493, 1007],
+        [3, 493, 1007],
+      ],
+      gaps: [{ fromSlot: 1004, toSlot: 1007 }],
+      slots: [999, 1000, 1001, 1002, 1003, 1004, 1008, 1009, 1010, 1011, 1012],
+    })
   },
 )
 

@@ -9,6 +9,7 @@ const stored = (nextOffset: bigint, logId = 'a'): StoredPosition => ({
   highest: 7,
   logId,
   nextOffset,
+  logTime: 1,
 })
 
 test('reading continues behind the stored entries while the log has them (rule K10)', (t) => {
@@ -19,6 +20,15 @@ test('reading continues behind the stored entries while the log has them (rule K
 test('entries are lost when the next offset has expired, or lies beyond the end (rule K10)', (t) => {
   for (const offset of [99n, 201n])
     t.deepEqual(planStart(stored(offset), log, false), { offset: 100n, isLost: true })
+})
+
+test('entries are lost when some before the next offset were appended after those that are stored; they are read (rule K10)', (t) => {
+  const grown = { ...log, later: 120n }
+  for (const offset of [121n, 150n, 201n])
+    t.deepEqual(planStart(stored(offset), grown, false), { offset: 120n, isLost: true })
+  for (const offset of [100n, 120n])
+    t.deepEqual(planStart(stored(offset), grown, false), { offset, isLost: false })
+  t.deepEqual(planStart(stored(99n), grown, false), { offset: 100n, isLost: true })
 })
 
 test('another topic has lost the entries, another log in memory has not (rules K3, K10)', (t) => {

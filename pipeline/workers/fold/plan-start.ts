@@ -1,4 +1,4 @@
-import type { LogExtent } from '../../log/log.ts'
+import type { LogExtent, OffsetRange } from '../../log/log.ts'
 import type { StoredPosition } from '../../store/tables/progress.ts'
 
 /** Where a partition is read from. */
@@ -15,24 +15,27 @@ export interface PartitionStart {
  *
  * - The log has the next entry: reading starts there, even if the group has committed more, because
  *   storage may have been restored from a backup.
- * - The next entry is below the oldest one, or after the end: entries were deleted, have expired,
- *   or the log was restored from an older copy. What is left is read from its start.
+ * - The next entry is below the oldest one: entries were deleted or have expired. What is left is
+ *   read from its start.
+ * - The next entry is after the end, or an entry before it was appended after everything that is
+ *   stored: the log was restored from an older copy. Reading starts at the first entry after it.
  * - Another Kafka topic: the same. A log in memory is a new one at each start, but ingest resumes
  *   at the storage marker then (rule K3), so nothing is lost.
  */
 export function planStart(
   stored: StoredPosition | null,
-  log: { readonly id: string; readonly low: bigint; readonly end: bigint },
+  log: OffsetRange & { readonly id: string },
   isInMemory: boolean,
 ): PartitionStart | null {
-  const { id, low, end } = log
+  const { id, low, end, later } = log
   if (stored === null) return { offset: low, isLost: false }
   const { logId, nextOffset } = stored
   if (logId === '') return null
   // Brokers that tell no id: only the offsets can be compared.
   const isOther = logId !== id && id !== ''
   if (isOther) return { offset: low, isLost: !isInMemory }
-  if (nextOffset < low || nextOffset > end) return { offset: low, isLost: true }
+  if (nextOffset < low) return { offset: low, isLost: true }
+  if (nextOffset > end || nextOffset > (later ?? end)) return { offset: later ?? low, isLost: true }
   return { offset: nextOffset, isLost: false }
 }
 

@@ -68,7 +68,13 @@ async function resumePoint(checkpoint: SlotMarker, markers: readonly SlotMarker[
   const { store } = opened
   for (const table of ['progress', 'sealed_slots', 'undecoded'])
     await store.command(`TRUNCATE TABLE ${table}`)
-  const position = { marker: checkpoint, highest: checkpoint.slot, logId: '1', nextOffset: 1n }
+  const position = {
+    marker: checkpoint,
+    highest: checkpoint.slot,
+    logId: '1',
+    nextOffset: 1n,
+    logTime: 0,
+  }
   await insertProgress(store, [progressRow('fold', 0, 1, position)])
   await insertSealedSlots(store, markers)
   await insertDecodedRows(
