@@ -36,6 +36,9 @@ MINTS = sorted({item["mint"] for item in newest})
 TRADES = [get(f"/trades?limit={limit}")["next_cursor"] for limit in (1, 7, 20)]
 # A cursor of swaps belongs to its mint; of one with a single swap there is none.
 SWAPS = {mint: get(f"/tokens/{mint}/swaps?limit=1")["next_cursor"] for mint in MINTS}
+# The mint of each cursor of swaps; answers add theirs. The fuzzer may follow a link to the next page
+# with another mint than the link's.
+MINT_OF = {cursor: mint for mint, cursor in SWAPS.items() if cursor}
 
 schemathesis.openapi.format(
     "solana-address",
@@ -50,8 +53,9 @@ def before_call(context, case, kwargs):
     if case.meta is None or case.meta.generation.mode != GenerationMode.POSITIVE:
         return
     query = case.query or {}
-    if case.operation.path == "/tokens/{mint}/swaps" and query.get("cursor") in TRADES:
-        own = SWAPS.get((case.path_parameters or {}).get("mint"))
+    if case.operation.path == "/tokens/{mint}/swaps" and "cursor" in query:
+        mint = (case.path_parameters or {}).get("mint")
+        own = query["cursor"] if MINT_OF.get(query["cursor"]) == mint else SWAPS.get(mint)
         if own is None:
             del query["cursor"]
         else:
@@ -62,3 +66,11 @@ def before_call(context, case, kwargs):
     bounds = [query.get(name) for name in ("min_holding_seconds", "max_holding_seconds")]
     if None not in bounds and int(bounds[0]) > int(bounds[1]):
         query["min_holding_seconds"], query["max_holding_seconds"] = bounds[1], bounds[0]
+
+
+@schemathesis.hook
+def after_call(context, case, response):
+    """Learns to which mint a cursor of swaps belongs."""
+    if case.operation.path == "/tokens/{mint}/swaps" and response.status_code == 200:
+        answer = response.json()
+        MINT_OF[answer["next_cursor"]] = answer["mint"]
