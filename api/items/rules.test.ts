@@ -95,7 +95,7 @@ const asStored = (row: object, narrow: readonly string[]) =>
 const NARROW = ['wallet', 'status', 'score_e2', 'computed_at', 'tx_index', 'event_index']
 const storedMetrics = (state: ReturnType<typeof fold>, computedAt = 99) =>
   // The result has the columns of the row.
-  asStored(metricsRow(state, 1, computedAt), NARROW) as unknown as WalletMetricsRow
+  asStored(metricsRow(state, 1n, computedAt), NARROW) as unknown as WalletMetricsRow
 const metrics = (steps: readonly (Step | readonly Step[])[], balance: bigint | null = null) =>
   walletMetricsItem(storedMetrics(fold(steps, balance)))
 
@@ -106,9 +106,9 @@ function positions(steps: readonly (Step | readonly Step[])[], supply: bigint | 
   const { tokens, firstBuys } = takeChanges(state)
   const rows = tokens.map((found) => {
     const first = firstBuys.find((one) => one.mint === found.mint)
-    const row = first && firstBuyRow(7, 1, first)
+    const row = first && firstBuyRow(7, 1n, first)
     return {
-      ...positionRow(7, 1, found),
+      ...positionRow(7, 1n, found),
       first_amount: row?.amount ?? 0n,
       first_value_lamports: row?.value_lamports ?? null,
       first_sol_price_usd_e9: row?.sol_price_usd_e9 ?? null,

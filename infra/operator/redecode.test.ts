@@ -139,7 +139,7 @@ function mistake(record: DecodedRecord): DecodedRecord[] {
  * Columns that a redecode may change: versions, times of writing, whether a row came late (rules
  * K4, C19).
  */
-const APART = ['version', 'is_deleted', 'inserted_at', 'late', 'computed_at', 'bytes']
+const APART = ['version', 'revision', 'is_deleted', 'inserted_at', 'late', 'computed_at', 'bytes']
 
 async function dump(store: Store): Promise<Record<string, Row[]>> {
   const tables = Object.entries(TABLE_KEYS).map(async ([table, key]) => {

@@ -24,7 +24,10 @@ const EVENT_KEY = ['slot', 'tx_index', 'wallet', 'event_index']
  * Columns that say how and when a row was written, not what the chain did (rule C19); they may
  * differ between runs.
  */
-const APART = new Set(['version', 'inserted_at', 'computed_at', 'late', 'decoder_version'])
+const APART = new Set([
+  ...['version', 'revision', 'inserted_at', 'computed_at'],
+  ...['late', 'decoder_version'],
+])
 
 /** Key columns of each table. */
 const KEYS: Readonly<Record<SlowTableName, readonly string[]>> = {

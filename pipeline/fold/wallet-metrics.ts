@@ -69,10 +69,22 @@ export function activeHours(hours: readonly number[]): ActiveHour[] {
 }
 
 /**
- * Returns a version that orders the rows of a wallet: a later refold is newer, then a state with
- * more folded records. Records of a wallet are folded in one order, so two states of the same
- * version are equal, even if different processes computed them.
+ * Returns a version that orders the rows of a wallet: those of a later owner are newer (`fence`,
+ * rule K15), then those of a later refold, then those of a state with more folded records. Records
+ * of a wallet are folded in one order, so two states of the same version are equal.
  */
-export function stateVersion(state: WalletState): number {
-  return state.revision * 2 ** 32 + state.events + state.balances
+export function stateVersion(state: WalletState, fence: number): bigint {
+  return refoldVersion(state.revision, fence) + BigInt(state.events + state.balances)
 }
+
+/** Returns a version below those of all rows that a refold makes, and above all earlier ones. */
+export function refoldVersion(revision: number, fence: number): bigint {
+  return (BigInt(fence) * REVISIONS_PER_FENCE + BigInt(revision)) << 32n
+}
+
+/**
+ * An owner that was evicted may have refolded a wallet fewer times than this without its successor
+ * knowing. It stops before its next statement, so more than one is hardly possible. Tokens up to
+ * four million fit into a version of 64 bits.
+ */
+const REVISIONS_PER_FENCE = 1024n

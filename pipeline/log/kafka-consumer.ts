@@ -13,6 +13,7 @@ import {
   type KafkaMessage,
   withAdmin,
 } from './kafka-client.ts'
+import { GroupLease, type GroupTimes } from './kafka-lease.ts'
 import { groupIdOf } from './kafka-offsets.ts'
 import { leaveSilentBroker } from './kafka-sockets.ts'
 import type { BatchHandler, ConsumeOptions, Consumer, LogRecord } from './log.ts'
@@ -30,7 +31,11 @@ interface Deps {
   readonly metrics: LogMetrics
 }
 
-const HEARTBEAT_MS = 500
+/** Ticks of `TICK_MS` between two heartbeats of a busy consumer. */
+const HEARTBEAT_TICKS = 5
+const TICK_MS = 100
+/** The client sends no heartbeat sooner after another. */
+const HEARTBEAT_MS = 50
 /** How long a follower's handler keeps the client from fetching. */
 const PATIENCE_MS = 100
 const MIB = 1024 * 1024
@@ -62,8 +67,11 @@ export class SupervisedConsumer implements Consumer {
   readonly #busy = new Map<number, Promise<unknown>>()
   /** Offsets at which the reader wants to start, until the first batch from there has come. */
   readonly #starts = new Map<number, bigint>()
+  /** The partitions of the group that this consumer has; null before the first assignment. */
+  #lease: GroupLease | null = null
   #hasStarted: () => void = () => {}
   readonly #outage: OutageLog
+  #onHeartbeatError: (error: unknown) => void = () => {}
   /** Replaces the client, and so assigns the partitions again. */
   #refuse: (reason: Error) => void = () => {}
 
@@ -120,10 +128,11 @@ export class SupervisedConsumer implements Consumer {
     // member. Without commits no group remains.
     const group = this.#options.mode === 'follow' ? `follow-${randomUUID()}` : this.#options.group
     const groupId = groupIdOf(topic, group)
+    const rebalanceMs = Math.max(10_000, sessionTimeoutMs)
     const consumer = kafka.consumer({
       groupId,
       sessionTimeout: sessionTimeoutMs,
-      rebalanceTimeout: Math.max(10_000, sessionTimeoutMs),
+      rebalanceTimeout: rebalanceMs,
       heartbeatInterval: HEARTBEAT_MS,
       minBytes: 1,
       // A worker that is behind stores one response with one insert per table. Each insert has a
@@ -142,11 +151,12 @@ export class SupervisedConsumer implements Consumer {
     const refused = new Promise<Error>((resolve) => {
       this.#refuse = resolve
     })
+    const renew = this.#keepLease(consumer, { sessionMs: sessionTimeoutMs, rebalanceMs })
     consumer.on(consumer.events.GROUP_JOIN, ({ payload }) => {
       // Before the first fetch: the client calls listeners synchronously.
-      const own = payload.memberAssignment[topic] ?? []
+      const lease = renew(payload.memberAssignment[topic] ?? [])
       if (isFollower) this.#seek(consumer)
-      else assigned = assigned.then(() => this.#assign(own, consumer))
+      else assigned = assigned.then(() => this.#assign(lease, consumer))
       assigned.then(() => {
         this.#outage.worked()
         this.#hasStarted()
@@ -166,16 +176,46 @@ export class SupervisedConsumer implements Consumer {
       if (error) throw error
     } finally {
       await consumer.disconnect().catch(() => {})
+      this.#lease?.end()
       if (isFollower) await deleteGroup(kafka, groupId)
     }
   }
 
+  /**
+   * Follows the heartbeats of a client. The returned function makes the lease of a new assignment.
+   */
+  #keepLease(consumer: KafkaConsumer, times: GroupTimes): (partitions: number[]) => GroupLease {
+    let joinedAt = performance.now()
+    let beatenAt = joinedAt
+    consumer.on(consumer.events.REQUEST, ({ payload: { apiName, duration } }) => {
+      if (apiName === 'SyncGroup') joinedAt = performance.now() - duration
+      if (apiName === 'Heartbeat') beatenAt = performance.now() - duration
+    })
+    /** Heartbeats of the previous assignment say nothing about this one. */
+    let before: GroupLease['sender'] = null
+    consumer.on(consumer.events.HEARTBEAT, ({ payload: { memberId, groupGenerationId } }) => {
+      if (before?.memberId === memberId && before.groupGenerationId === groupGenerationId) return
+      this.#lease?.confirmed({ memberId, groupGenerationId }, beatenAt)
+    })
+    this.#onHeartbeatError = (error) => {
+      const type = error instanceof Error && 'type' in error ? error.type : null
+      if (type === 'REBALANCE_IN_PROGRESS') this.#lease?.rebalances(beatenAt)
+      if (type === 'ILLEGAL_GENERATION' || type === 'UNKNOWN_MEMBER_ID') this.#lease?.end()
+    }
+    return (partitions) => {
+      before = this.#lease?.sender ?? before
+      this.#lease?.end()
+      this.#lease = new GroupLease(partitions, joinedAt, times)
+      return this.#lease
+    }
+  }
+
   /** Lets the reader of a group say where to start. */
-  async #assign(partitions: readonly number[], consumer: KafkaConsumer): Promise<void> {
+  async #assign(lease: GroupLease, consumer: KafkaConsumer): Promise<void> {
     this.#positions.clear()
     this.#starts.clear()
     if (this.#options.mode === 'follow') return
-    const starts = (await this.#options.onAssigned?.(partitions)) ?? []
+    const starts = (await this.#options.onAssigned?.(lease)) ?? []
     for (const [partition, offset] of starts) {
       this.#starts.set(partition, offset)
       consumer.seek({ topic: this.#deps.topic, partition, offset: String(offset) })
@@ -232,13 +272,21 @@ export class SupervisedConsumer implements Consumer {
     const over = new AbortController()
     let lost: unknown
     let stopped: { readonly next: bigint | null; readonly version: number } | null = null
-    const beat = setInterval(() => {
+    const beat = () => {
       if (!isRunning() || this.#closing.signal.aborted) over.abort()
       heartbeat().catch((error: unknown) => {
+        this.#onHeartbeatError(error)
         lost ??= error
         over.abort()
       })
-    }, HEARTBEAT_MS)
+    }
+    let ticks = 0
+    const beating = setInterval(() => {
+      ticks += 1
+      // Only a heartbeat tells the generation, and a worker writes nothing before.
+      if (this.#lease?.sender === null || ticks % HEARTBEAT_TICKS === 0) beat()
+    }, TICK_MS)
+    beat()
     try {
       await assigned
       if (this.#isStale(payload)) return
@@ -261,7 +309,7 @@ export class SupervisedConsumer implements Consumer {
           })
       }
     } finally {
-      clearInterval(beat)
+      clearInterval(beating)
     }
     if (lost) throw lost
     if (stopped !== null) {

@@ -421,7 +421,7 @@ test(`a member whose handler keeps failing joins again when another one comes (k
       {
         mode: 'shared',
         group: 'fold',
-        onAssigned: async (partitions) => {
+        onAssigned: async ({ partitions }) => {
           given.set(name, partitions.length)
           if ([...given.values()].join() === '1,1') split()
           return new Map()

@@ -372,7 +372,7 @@ contract('the members of a group share the partitions', async (t, backend) => {
     on.consume(
       {
         ...shared(),
-        onAssigned: async (partitions) => {
+        onAssigned: async ({ partitions }) => {
           given.set(name, partitions.length)
           const shares = [...given.values()].sort().join()
           if (shares === '1,2') isSplit()

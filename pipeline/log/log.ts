@@ -136,9 +136,26 @@ export type ConsumeOptions =
        * partition. A partition without one starts at its committed offset, else at its oldest
        * record. If it rejects, the partitions are assigned again.
        */
-      onAssigned?(partitions: readonly number[]): Promise<StartOffsets>
+      onAssigned?(assignment: PartitionLease): Promise<StartOffsets>
     }
   | { readonly mode: 'follow'; readonly sinceMs: number }
+
+/** The partitions of a consumer, and its right to write what follows from them (rule K15). */
+export interface PartitionLease {
+  readonly partitions: readonly number[]
+  /**
+   * Resolves with the number of the assignment in its group. Each later assignment has a higher
+   * number, until the group is deleted: then they start at 1 again. 0 for a log in memory, of which
+   * one process has all partitions. Rejects with `fenced` like `confirm`.
+   */
+  generation(): Promise<number>
+  /**
+   * Resolves while no other consumer can have the partitions. Waits for the server if it has not
+   * confirmed that lately. Rejects with `fenced` once the partitions are assigned again, with
+   * `closed` if it has to wait after `stop`.
+   */
+  confirm(stop: AbortSignal): Promise<void>
+}
 
 /** Offsets at which to start, by partition. */
 export type StartOffsets = ReadonlyMap<number, bigint>

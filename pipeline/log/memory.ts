@@ -21,6 +21,7 @@ import type {
   LogExtent,
   LogRecord,
   OffsetRange,
+  PartitionLease,
   StartOffsets,
 } from './log.ts'
 import type { LateOrigin, LogMessage } from './log-message.ts'
@@ -344,7 +345,7 @@ function isKept(
 
 interface Member {
   readonly handler: BatchHandler
-  readonly onAssigned: ((partitions: readonly number[]) => Promise<StartOffsets>) | undefined
+  readonly onAssigned: ((assignment: PartitionLease) => Promise<StartOffsets>) | undefined
 }
 
 interface GroupDeps {
@@ -401,7 +402,11 @@ class Group {
     }))
     await Promise.all(
       shares.map(async ({ member, parts }) => {
-        const starts = await member.onAssigned?.(parts.map((part) => part.index))
+        const starts = await member.onAssigned?.({
+          partitions: parts.map((part) => part.index),
+          generation: async () => 0,
+          confirm: async () => {},
+        })
         for (const [partition, offset] of starts ?? []) this.positions[partition] = Number(offset)
       }),
     )

@@ -62,6 +62,6 @@ async function storeSnapshots(store: Store, history: StoredHistory): Promise<voi
       takeChanges(state)
       states.push(state)
     }
-    await saveSnapshots(store, states, snapshotFormat(null))
+    await saveSnapshots(store, states, { format: snapshotFormat(null), fenceOf: () => 0 })
   }
 }

@@ -66,7 +66,7 @@ function metricsOf({ events, balances }: WalletHistories, isSalted: boolean): Ro
   }
   for (const event of events) foldEvent(stateOf(event.wallet), toFoldEvent(event))
   for (const balance of balances) foldBalance(stateOf(balance.wallet), balance)
-  return [...states.values()].map((state) => metricsRow(state, 0, 0, isSalted))
+  return [...states.values()].map((state) => metricsRow(state, 0n, 0, isSalted))
 }
 
 /** Generates untracked wallets. Each figure is that of a random market wallet times 0.1 to 10. */

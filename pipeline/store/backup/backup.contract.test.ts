@@ -118,7 +118,7 @@ test(`what is written while tables are copied leaves no position or snapshot wit
     async command(sql, params) {
       if (/\.swaps CLONE/.test(sql)) {
         // A flush with a late event of wallet 1: mark, events, refold, snapshot, progress.
-        await insertSnapshots(store, [snapshotRow(1, 2 ** 32 + 6)])
+        await insertSnapshots(store, [{ ...snapshotRow(1, 2 ** 32 + 6), revision: 1 }])
         await store.insert('sol_prices', [{ time: 2, usd_e9: '1', source: 'pool' }])
         await insertProgress(store, [progressRow(101)])
       }

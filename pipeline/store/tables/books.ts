@@ -41,14 +41,11 @@ const TABLES = [
 
 /**
  * Writes tombstones over rows of lots, disposals, positions and first buys with a version below
- * those of a revision. `revisions`: wallet to its current revision, whose rows are stored.
+ * `versions`: wallet to the version from which on its rows are current. Those are stored.
  */
-export async function deleteStaleRows(store: Store, revisions: ReadonlyMap<number, number>) {
-  if (revisions.size === 0) return
-  const params = {
-    wallets: [...revisions.keys()],
-    versions: [...revisions.values()].map((revision) => revision * 2 ** 32),
-  }
+export async function deleteStaleRows(store: Store, versions: ReadonlyMap<number, bigint>) {
+  if (versions.size === 0) return
+  const params = { wallets: [...versions.keys()], versions: [...versions.values()] }
   const first = 'transform(wallet, {wallets:Array(UInt32)}, {versions:Array(UInt64)}, 0)'
   await Promise.all(
     TABLES.map(([table, key, where]) =>

@@ -96,16 +96,17 @@ function keysQuery(table: DecodedTable, pairs: readonly string[]): string {
     ORDER BY ${key}, version DESC LIMIT 1 BY ${key} LIMIT 1000000`
 }
 
-/** Returns the wallets with rows in some slots, ascending. */
+/** Returns the wallets with rows in some slots, or with deleted ones, ascending. */
 export async function findWalletsInSlots(
   store: Store,
   slots: readonly number[],
+  which: 'alive' | 'deleted' = 'alive',
 ): Promise<number[]> {
   const found = new Set<number>()
   for (const [table, columns] of Object.entries(KEYS)) {
     const rows = await store.query<{ wallet: number }>(
       `SELECT DISTINCT wallet FROM (${newestOfSlots('wallet, is_deleted', table, columns)})
-       WHERE is_deleted = 0 LIMIT 10000000`,
+       WHERE is_deleted = ${which === 'alive' ? 0 : 1} LIMIT 10000000`,
       { slots },
     )
     for (const { wallet } of rows) found.add(wallet)

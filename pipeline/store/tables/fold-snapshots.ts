@@ -17,17 +17,21 @@ export const insertSnapshots = inserter('fold_snapshots')
 
 /**
  * Stores refold marks in place of the snapshots of these wallets. `revisions`: wallet to the
- * revision that its refold will have. Any process that finds a mark refolds the wallet, so a crash
- * after this call leaves no stale books.
+ * revision that its refold will have; `versionOf`: the version of its mark. Any process that finds
+ * a mark refolds the wallet, so a crash after this call leaves no stale books.
  */
-export async function markForRefold(store: Store, revisions: ReadonlyMap<number, number>) {
+export async function markForRefold(
+  store: Store,
+  revisions: ReadonlyMap<number, number>,
+  versionOf: (wallet: number, revision: number) => bigint,
+) {
   const rows = [...revisions].map(([wallet, revision]) => ({
     wallet,
     revision,
     slot: 0,
     format: 0,
     state: '',
-    version: revision * 2 ** 32,
+    version: versionOf(wallet, revision),
   }))
   await insertSnapshots(store, rows)
 }
@@ -37,12 +41,12 @@ export async function markForRefold(store: Store, revisions: ReadonlyMap<number,
  * row came after the copy: its late events may have been copied without their mark.
  */
 export async function markNewerSnapshots(store: Store, copy: string): Promise<void> {
-  const newest = 'SELECT wallet, max(version) AS newest FROM'
+  const newest = 'SELECT wallet, max(version) AS newest'
   await store.command(
     `INSERT INTO ${copy}.fold_snapshots (wallet, revision, slot, format, state, version)
-     SELECT wallet, intDiv(newest, 4294967296) + 1 AS refold, 0, 0, '', refold * 4294967296
-     FROM (${newest} fold_snapshots GROUP BY wallet)
-     WHERE (wallet, newest) NOT IN (${newest} ${copy}.fold_snapshots GROUP BY wallet)`,
+     SELECT wallet, last + 1, 0, 0, '', (intDiv(newest, 4294967296) + 1) * 4294967296
+     FROM (${newest}, argMax(revision, version) AS last FROM fold_snapshots GROUP BY wallet)
+     WHERE (wallet, newest) NOT IN (${newest} FROM ${copy}.fold_snapshots GROUP BY wallet)`,
   )
 }
 
@@ -57,17 +61,23 @@ export async function readSnapshotRows(store: Store, wallets: readonly number[])
 }
 
 /**
- * Returns, for these wallets, the highest revision used and whether a readable snapshot has
- * it. A wallet without books has no entry. `readable`: low byte of the formats that can be read.
+ * Returns, for these wallets, the revision and the version of the newest row, and whether a
+ * readable snapshot has that revision. A wallet without books has no entry. `readable`: low byte of
+ * the formats that can be read.
  */
 export async function readRevisions(store: Store, wallets: readonly number[], readable: number) {
-  const rows = await queryByWallets<{ wallet: number; revision: string; is_whole: number }>(
+  const rows = await queryByWallets<{
+    wallet: number
+    newest_revision: number
+    newest_version: string
+    is_whole: number
+  }>(
     store,
     wallets,
-    `SELECT wallet, intDiv(max(version), 4294967296) AS revision, maxIf((version, readable), is_snapshot) AS newest,
-       newest.2 AND intDiv(newest.1, 4294967296) = revision AS is_whole
+    `SELECT wallet, max(version) AS newest_version, argMax(revision, version) AS newest_revision,
+       maxIf((version, revision, readable), is_snapshot) AS newest, newest.3 AND newest.2 = newest_revision AS is_whole
      FROM (
-       SELECT wallet, version, bitAnd(format, 255) = {readable:UInt32} AS readable, 1 AS is_snapshot FROM fold_snapshots WHERE wallet IN {wallets:Array(UInt32)}
+       SELECT wallet, version, revision, bitAnd(format, 255) = {readable:UInt32} AS readable, 1 AS is_snapshot FROM fold_snapshots WHERE wallet IN {wallets:Array(UInt32)}
        UNION ALL
        ${METRICS_VERSIONS}
      ) GROUP BY wallet ORDER BY wallet LIMIT 1000`,
@@ -76,7 +86,11 @@ export async function readRevisions(store: Store, wallets: readonly number[], re
   return new Map(
     rows.map((row) => [
       row.wallet,
-      { revision: Number(row.revision), isWhole: row.is_whole === 1 },
+      {
+        revision: row.newest_revision,
+        version: BigInt(row.newest_version),
+        isWhole: row.is_whole === 1,
+      },
     ]),
   )
 }

@@ -142,6 +142,9 @@ export interface StoredPosition {
    * known.
    */
   readonly logTime: number
+  /** Fencing token of the owner that stored the row, and its generation of the group. */
+  readonly fence: number
+  readonly generation: number
 }
 
 /** Returns how far a worker has stored each partition. */
@@ -150,18 +153,24 @@ export async function readProgress(
   worker: string,
 ): Promise<ReadonlyMap<number, StoredPosition>> {
   const rows = await store.query<
-    MarkerRow & {
-      partition: number
-      slot: string
-      log_id: string
-      next_offset: string
-      log_time: string
-    }
+    MarkerRow &
+      Record<'slot' | 'log_id' | 'next_offset' | 'log_time', string> &
+      Record<'partition' | 'fence' | 'generation', number>
   >(
-    `SELECT partition, slot, complete_slot, parent, block_time, sol_price_time, sol_price_usd_e9, log_id, next_offset, log_time
+    `SELECT partition, slot, complete_slot, parent, block_time, sol_price_time, sol_price_usd_e9, log_id, next_offset, log_time,
+       fence, generation
      FROM progress FINAL WHERE worker = {worker:String} LIMIT 65536`,
     { worker },
-    ['partition', 'slot', 'complete_slot', 'log_id', 'next_offset', 'log_time'],
+    [
+      'partition',
+      'slot',
+      'complete_slot',
+      'log_id',
+      'next_offset',
+      'log_time',
+      'fence',
+      'generation',
+    ],
   )
   await arrive(
     store,
@@ -176,6 +185,8 @@ export async function readProgress(
         logId: row.log_id,
         nextOffset: BigInt(row.next_offset),
         logTime: Number(row.log_time),
+        fence: row.fence,
+        generation: row.generation,
       },
     ]),
   )

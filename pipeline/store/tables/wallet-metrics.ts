@@ -7,7 +7,7 @@ export const insertMetrics = inserter('wallet_metrics')
 
 /** Subquery: the versions of `{wallets:Array(UInt32)}`, in the columns of `readRevisions`. */
 export const METRICS_VERSIONS =
-  'SELECT wallet, version, 0, 0 FROM wallet_metrics WHERE wallet IN {wallets:Array(UInt32)}'
+  'SELECT wallet, version, revision, 0, 0 FROM wallet_metrics WHERE wallet IN {wallets:Array(UInt32)}'
 
 /** The row of a wallet without events. It has the columns that are served. */
 export const EMPTY_METRICS = {
@@ -55,16 +55,16 @@ export function readMetrics(store: Store, from: number, to: number): Promise<Sto
   )
 }
 
-/** The newest event that a wallet's books include, and their version. */
+/** The newest event that a wallet's books include, and how often they were made again. */
 export interface MetricsPlaceRow extends EventKeyRow {
   readonly events: string
-  readonly version: string
+  readonly revision: number
 }
 
 /** Returns how far the books of at most 1000 wallets are, by wallet. */
 export async function readMetricsPlaces(store: Store, wallets: readonly number[]) {
   const rows = await store.query<MetricsPlaceRow>(
-    `SELECT wallet, events, slot, tx_index, event_index, version FROM wallet_metrics FINAL
+    `SELECT wallet, events, slot, tx_index, event_index, revision FROM wallet_metrics FINAL
      WHERE wallet IN {wallets:Array(UInt32)} LIMIT 1000`,
     { wallets },
   )

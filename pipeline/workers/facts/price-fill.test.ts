@@ -48,7 +48,7 @@ const TABLES = {
   disposals: 'version',
   positions: APART,
   first_buys: 'version',
-  wallet_metrics: 'version',
+  wallet_metrics: 'version, revision',
 }
 
 /** Returns all rows of the tables, without the columns that may differ (rule K4). */
@@ -338,6 +338,8 @@ test.serial(
           logId: 'a log',
           nextOffset: 1n,
           logTime: 0,
+          fence: 0,
+          generation: 0,
         }),
       ])
     const read = () => readSettledSolPrices(store, [T - 1, T + 5, T + 20, T + 20], MAX_AGE)

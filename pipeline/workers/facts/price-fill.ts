@@ -80,7 +80,9 @@ export function startPriceFill(deps: PriceFillDeps): PriceFillWorker {
       try {
         isAhead = await filler.fillAll(stopping.signal)
       } catch (error) {
-        if (!(error instanceof ServiceError && error.code === 'closed')) deps.onBug(error)
+        // The partitions are assigned again: the next pass fills those of this process.
+        if (error instanceof ServiceError && error.code === 'fenced') isAhead = true
+        else if (!(error instanceof ServiceError && error.code === 'closed')) deps.onBug(error)
       }
       if (!isNoted) schedule(isAhead ? DELAY_MS : EVERY_MS)
     })
@@ -136,10 +138,10 @@ class PriceFiller {
       if (priced.length === 0) continue
       await this.#deps.books.amend(
         priced.map((swap) => swap.wallet),
-        async (mine) => {
+        async (mine, store) => {
           const own = new Set(mine)
           const swaps = priced.filter((swap) => own.has(swap.wallet))
-          await writePrices(this.#store, swaps)
+          await writePrices(store, swaps)
           this.#metrics.filled.inc(swaps.length)
           filled += swaps.length
         },

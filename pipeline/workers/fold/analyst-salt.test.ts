@@ -53,7 +53,7 @@ async function storeHistory(store: Store): Promise<void> {
     const [table, row] = decodedRow(record, null)
     await store.insert(table, [row])
   }
-  const rows = new BookWriter(store, 1_700_000_059, true)
+  const rows = new BookWriter(store, () => 0, 1_700_000_059, true)
   for (const state of foldBooks()) rows.add(state)
   await rows.store()
   await store.insert('wallet_coverage', [

@@ -365,7 +365,7 @@ async function storeBooks(
   store: Store,
   wallet: number,
   events: readonly FoldEvent[],
-  version: number,
+  version: bigint,
   balance: bigint | null = null,
 ): Promise<void> {
   const state = createWalletState(wallet)
@@ -421,7 +421,7 @@ async function storeHistory(store: Store): Promise<void> {
     const events = HISTORY.filter((e) => e.wallet === wallet).map(toFoldEvent)
     const balance = wallet === 1 ? 25n * SOL : wallet === 3 ? 5n * SOL : null
     for (let n = 1; n <= events.length; n += 1)
-      await storeBooks(store, wallet, events.slice(0, n), n, balance)
+      await storeBooks(store, wallet, events.slice(0, n), BigInt(n), balance)
   }
   // Books of a token that a refold no longer has.
   const gone = { wallet: 1, mint: 'gone', slot: 9, tx_index: 0, event_index: 0 }
@@ -592,7 +592,7 @@ function testViews(
       const histories = fc.sample(aHistory, { numRuns: 12, seed })
       for (const [wallet, events] of histories.entries())
         for (const [version, until] of [events.length >> 1, events.length].entries())
-          await storeBooks(store, wallet, events.slice(0, until), version)
+          await storeBooks(store, wallet, events.slice(0, until), BigInt(version))
       const times = histories.flatMap((events) => events.map((event) => event.blockTime))
       for (const time of fc.sample(fc.constantFrom(0, ...times), { numRuns: 12, seed })) {
         const expected = histories.flatMap((history, wallet) => {

@@ -1,4 +1,5 @@
 import type { Perturb } from '../../domain/perturbation.ts'
+import { refoldVersion } from '../../fold/wallet-metrics.ts'
 import { createWalletState, type WalletState } from '../../fold/wallet-state.ts'
 import { EventLoopYield } from '../../runtime/event-loop-yield.ts'
 import type { Store } from '../../store/store.ts'
@@ -6,7 +7,7 @@ import { deleteStaleRows } from '../../store/tables/books.ts'
 import { markForRefold } from '../../store/tables/fold-snapshots.ts'
 import type { FoldMetrics } from '../telemetry.ts'
 import { type StoredBooks, saveSnapshots } from './book-store.ts'
-import { BookWriter } from './book-writer.ts'
+import { BookWriter, type FenceOf } from './book-writer.ts'
 import type { DeferredRefolds } from './deferred-refolds.ts'
 import { foldAllEvents, foldBalancesBeyond, foldEventsBeyond } from './fold-stored-events.ts'
 import { type CachedWallet, countRecords, type WalletCache } from './wallet-cache.ts'
@@ -29,6 +30,7 @@ export interface BookLoaderOptions {
   readonly perturb: Perturb | null
   /** Format of snapshots, which depends on the salt. */
   readonly format: number
+  readonly fenceOf: FenceOf
   readonly cache: WalletCache
   readonly deferred: DeferredRefolds
 }
@@ -54,7 +56,7 @@ export class BookLoader {
     const tooLong = new Map<number, number>()
     for (const wallet of await foldEventsBeyond(this.#options.store, states, this.#options.perturb))
       tooLong.set(wallet, (states.get(wallet)?.revision ?? 0) + 1)
-    await markForRefold(this.#options.store, tooLong)
+    await this.mark(tooLong)
     for (const [wallet, revision] of tooLong) {
       refolds.set(wallet, revision)
       states.delete(wallet)
@@ -83,9 +85,17 @@ export class BookLoader {
       this.#options.cache.keep(state, 0)
     }
     await writer.store()
-    await deleteStaleRows(this.#options.store, revisions)
+    await deleteStaleRows(
+      this.#options.store,
+      new Map([...revisions].map(([wallet, revision]) => [wallet, this.#first(wallet, revision)])),
+    )
     for (const wallet of states.keys()) this.#options.deferred.delete(wallet)
     await this.save(states.keys(), () => true)
+  }
+
+  /** Stores refold marks: wallet to the revision that its refold will have. */
+  mark(revisions: ReadonlyMap<number, number>): Promise<void> {
+    return markForRefold(this.#options.store, revisions, this.#first)
   }
 
   /** Stores snapshots. A wallet with a deferred refold keeps its refold mark instead. */
@@ -100,15 +110,20 @@ export class BookLoader {
     await saveSnapshots(
       this.#options.store,
       entries.map((entry) => entry.state),
-      this.#options.format,
+      this.#options,
     )
     for (const entry of entries) entry.saved = countRecords(entry.state)
   }
+
+  /** The version below which rows of the wallet are older than the revision. */
+  readonly #first = (wallet: number, revision: number): bigint =>
+    refoldVersion(revision, this.#options.fenceOf(wallet))
 
   /** Creates a writer for the changes of one flush. */
   createWriter(): BookWriter {
     return new BookWriter(
       this.#options.store,
+      this.#options.fenceOf,
       Math.floor(this.#options.now() / 1000),
       this.#options.perturb !== null,
     )

@@ -6,7 +6,7 @@ import type { Disposal, FirstBuy, TokenState, WalletState } from '../../fold/wal
 import type { Row } from '../../store/store.ts'
 
 /** Row of table `lots`. Amounts are raw units, costs lamports. */
-export function lotRow(wallet: number, version: number, mint: string, lot: Lot): Row {
+export function lotRow(wallet: number, version: bigint, mint: string, lot: Lot): Row {
   return {
     wallet,
     mint,
@@ -25,7 +25,7 @@ export function lotRow(wallet: number, version: number, mint: string, lot: Lot):
 }
 
 /** Row of table `disposals`. */
-export function disposalRow(wallet: number, version: number, disposal: Disposal): Row {
+export function disposalRow(wallet: number, version: bigint, disposal: Disposal): Row {
   const { lot, cost, proceeds } = disposal
   return {
     wallet,
@@ -52,7 +52,7 @@ export function disposalRow(wallet: number, version: number, disposal: Disposal)
  * Row of table `first_buys`. With `PRIVACY_SALT` the SOL price has three digits, and so the entry
  * market cap is not exact either (rule I2a).
  */
-export function firstBuyRow(wallet: number, version: number, buy: FirstBuy, isSalted = false): Row {
+export function firstBuyRow(wallet: number, version: bigint, buy: FirstBuy, isSalted = false): Row {
   const price = buy.solPriceUsdE9
   return {
     mint: buy.mint,
@@ -69,7 +69,7 @@ export function firstBuyRow(wallet: number, version: number, buy: FirstBuy, isSa
 }
 
 /** Row of table `positions`. */
-export function positionRow(wallet: number, version: number, token: TokenState): Row {
+export function positionRow(wallet: number, version: bigint, token: TokenState): Row {
   return {
     wallet,
     mint: token.mint,
@@ -120,7 +120,7 @@ const SALTED_CLOCK_SECONDS = 60
  */
 export function metricsRow(
   state: WalletState,
-  version: number,
+  version: bigint,
   computedAt: number,
   isSalted = false,
 ): Row {
@@ -164,5 +164,6 @@ export function metricsRow(
     event_index: state.eventIndex,
     computed_at: seen || state.balances > 0 ? clock : 0,
     version,
+    revision: state.revision,
   }
 }

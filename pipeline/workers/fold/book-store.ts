@@ -11,6 +11,7 @@ import {
 } from '../../store/tables/fold-snapshots.ts'
 import { START_PLACE } from '../../store/tables/wallet-events.ts'
 import { type MetricsPlaceRow, readMetricsPlaces } from '../../store/tables/wallet-metrics.ts'
+import type { FenceOf } from './book-writer.ts'
 
 /** Stored state of a wallet's books, before the fold continues. */
 export interface StoredBooks {
@@ -57,7 +58,7 @@ function booksOf(
   return {
     snapshot,
     needsRefold: saved !== undefined && snapshot === null,
-    revision: Math.max(saved?.revision ?? 0, Math.floor(Number(metrics?.version ?? 0) / 2 ** 32)),
+    revision: Math.max(saved?.revision ?? 0, metrics?.revision ?? 0),
     highWater: metrics === undefined || metrics.events === '0' ? START_PLACE : keyOf(metrics),
   }
 }
@@ -66,7 +67,7 @@ function booksOf(
 export async function saveSnapshots(
   store: Store,
   states: readonly WalletState[],
-  format: number,
+  { format, fenceOf }: { readonly format: number; readonly fenceOf: FenceOf },
 ): Promise<void> {
   for (const some of batches(states, SNAPSHOTS_PER_INSERT))
     await insertSnapshots(
@@ -77,7 +78,7 @@ export async function saveSnapshots(
         slot: Math.max(state.slot, 0),
         format,
         state: encodeSnapshot(state),
-        version: stateVersion(state),
+        version: stateVersion(state, fenceOf(state.wallet)),
       })),
     )
 }

@@ -7,6 +7,9 @@ import { insertPositions } from '../../store/tables/positions.ts'
 import { insertMetrics } from '../../store/tables/wallet-metrics.ts'
 import { disposalRow, firstBuyRow, lotRow, metricsRow, positionRow } from './book-rows.ts'
 
+/** Returns the fencing token of the owner of a wallet's partition (rule K15). */
+export type FenceOf = (wallet: number) => number
+
 /** Collects the changed rows of wallets' books and stores them in the order that recovery needs. */
 export class BookWriter {
   readonly #metrics: Row[] = []
@@ -17,20 +20,22 @@ export class BookWriter {
   readonly #store: Store
   readonly #computedAt: number
   readonly #isSalted: boolean
+  readonly #fenceOf: FenceOf
 
   /**
    * `computedAt`: unix seconds of the wall clock. `isSalted`: whether there is a `PRIVACY_SALT`
    * (rule I2a).
    */
-  constructor(store: Store, computedAt: number, isSalted: boolean) {
+  constructor(store: Store, fenceOf: FenceOf, computedAt: number, isSalted: boolean) {
     this.#store = store
     this.#computedAt = computedAt
     this.#isSalted = isSalted
+    this.#fenceOf = fenceOf
   }
 
   /** Takes the changes of a state that is complete, and so may be served. */
   add(state: WalletState): void {
-    const version = stateVersion(state)
+    const version = this.#versionOf(state)
     const changes = takeChanges(state)
     this.#addDetails(state.wallet, version, changes)
     for (const token of changes.tokens)
@@ -46,7 +51,7 @@ export class BookWriter {
   async addPartial(state: WalletState): Promise<void> {
     const { changes } = state
     if (changes.lots.length + changes.disposals.length < ROWS_PER_INSERT) return
-    this.#addDetails(state.wallet, stateVersion(state), takeChanges(state))
+    this.#addDetails(state.wallet, this.#versionOf(state), takeChanges(state))
     for (const token of changes.tokens) token.dirty = true
     state.changes.tokens.push(...changes.tokens)
     state.changes.metrics = changes.metrics
@@ -61,7 +66,11 @@ export class BookWriter {
     await Promise.all([insertPositions(this.#store, this.#positions), this.#storeDetails()])
   }
 
-  #addDetails(wallet: number, version: number, changes: StateChanges): void {
+  #versionOf(state: WalletState): bigint {
+    return stateVersion(state, this.#fenceOf(state.wallet))
+  }
+
+  #addDetails(wallet: number, version: bigint, changes: StateChanges): void {
     for (const { mint, lot } of changes.lots) this.#lots.push(lotRow(wallet, version, mint, lot))
     for (const disposal of changes.disposals)
       this.#disposals.push(disposalRow(wallet, version, disposal))

@@ -47,7 +47,12 @@ async function fold(deliveries: readonly Delivery[]): Promise<Record<string, Row
     epoch: 0,
     extent: async () => ({ id: 'a', partitions: new Map([[0, { low: 0n, end: 0n }]]) }),
     async consume(options, given) {
-      if (options.mode === 'shared') await options.onAssigned?.([0])
+      if (options.mode === 'shared')
+        await options.onAssigned?.({
+          partitions: [0],
+          generation: async () => 0,
+          confirm: async () => {},
+        })
       handler = given
       return { close: async () => {} }
     },

@@ -83,7 +83,7 @@ export function progressRow(
   worker: string,
   partition: number,
   partitions: number,
-  { marker, highest, logId, nextOffset, logTime }: StoredPosition,
+  { marker, highest, logId, nextOffset, logTime, fence, generation }: StoredPosition,
 ): ProgressRow {
   return {
     worker,
@@ -92,6 +92,8 @@ export function progressRow(
     log_id: logId,
     next_offset: nextOffset,
     log_time: logTime,
+    fence,
+    generation,
     slot: highest,
     complete_slot: marker.slot,
     parent: marker.parent,

@@ -44,6 +44,11 @@ export interface Flush {
   readonly gaps: readonly SlotGap[]
   /** Those of a partition follow all its other entries. */
   readonly withdrawals: readonly PlacedWithdrawal[]
+  /**
+   * Partitions of which another owner may have stored some of these entries, even after this
+   * process has read what is stored (rule K15).
+   */
+  readonly replayed: ReadonlySet<number>
 }
 
 /**
@@ -83,7 +88,7 @@ export function joinBatches(
   batches: readonly LogBatch[],
   order: LateOrder,
   lost: Set<number> = new Set(),
-): { readonly flush: Flush; readonly reached: ReachedMarkers } {
+): { readonly flush: Omit<Flush, 'replayed'>; readonly reached: ReachedMarkers } {
   const records: LoggedRecord[] = []
   const markers: SlotMarker[] = []
   const sealed: SlotMarker[] = []

@@ -1,9 +1,16 @@
+import { ServiceError } from '../../domain/service-error.ts'
 import type { SlotMarker } from '../../domain/slot.ts'
-import type { EventLog, LogBatch, StartOffsets } from '../../log/log.ts'
+import type { EventLog, LogBatch, PartitionLease, StartOffsets } from '../../log/log.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import type { Store } from '../../store/store.ts'
-import { insertProgress, readProgress, type StoredPosition } from '../../store/tables/progress.ts'
+import {
+  insertProgress,
+  type ProgressRow,
+  readProgress,
+  type StoredPosition,
+} from '../../store/tables/progress.ts'
 import { progressRow } from './event-rows.ts'
+import { fenceOf } from './fence.ts'
 import type { ReachedMarkers } from './flush.ts'
 import { planStarts } from './plan-start.ts'
 
@@ -12,6 +19,9 @@ export interface FoldStatus {
   readonly slot: number | null
   readonly blockTime: number | null
 }
+
+/** Fencing token of each assigned partition (rule K15). */
+export type Fences = ReadonlyMap<number, number>
 
 /**
  * Storage progress of each partition: table `progress`, and the markers that this process added.
@@ -33,6 +43,12 @@ export class FoldProgress {
   #logId = ''
   /** Partitions of which entries after the stored ones are gone; until the next marker. */
   readonly #lost = new Set<number>()
+  /** End of each partition at the last assignment: an earlier owner may have read up to there. */
+  #ends = new Map<number, bigint>()
+  /** Fencing tokens of the last assignment, and its generation. */
+  #claim: Promise<Claim> | null = null
+  #makeClaim: () => Promise<Claim> = () =>
+    Promise.reject(new ServiceError('closed', 'no partition'))
 
   /** `worker`: name in table `progress`. */
   constructor(store: Store, log: EventLog, worker: string, logger: Logger) {
@@ -46,7 +62,8 @@ export class FoldProgress {
    * Reads what is stored and compares it with the log (rule K10). Returns the offsets at which to
    * read. Other processes may have stored newer progress since the last assignment.
    */
-  async assign(partitions: readonly number[]): Promise<StartOffsets> {
+  async assign(assignment: PartitionLease): Promise<StartOffsets> {
+    const { partitions } = assignment
     const stored = await readProgress(this.#store, this.#worker)
     const extent = await this.#log.extent(timesOf(partitions, stored))
     const starts = planStarts(partitions, stored, extent, this.#isInMemory)
@@ -57,12 +74,59 @@ export class FoldProgress {
     const slots = [...stored.values()].map(({ marker }) => marker.slot)
     this.#lowest = slots.length < this.#log.partitions ? -1 : Math.min(...slots)
     this.#logId = extent.id
+    this.#ends = new Map([...extent.partitions].map(([partition, { end }]) => [partition, end]))
+    this.#claim = null
+    this.#makeClaim = () => this.#claimFor(assignment, stored)
     for (const [partition, { isLost }] of starts) if (isLost) this.#lost.add(partition)
     if (this.#lost.size > 0) {
       const context = { partitions: [...this.#lost] }
       this.#logger.warn(context, 'the log lacks entries after the stored ones: a hole')
     }
     return new Map([...starts].map(([partition, { offset }]) => [partition, offset]))
+  }
+
+  /**
+   * Fencing tokens of the assigned partitions: higher than those of every owner before. Resolves
+   * once the log has told the generation of the assignment.
+   */
+  readonly fences = async (): Promise<Fences> => (await this.#claimed()).fences
+
+  #claimed(): Promise<Claim> {
+    this.#claim ??= this.#makeClaim().catch((error: unknown) => {
+      this.#claim = null
+      throw error
+    })
+    return this.#claim
+  }
+
+  async #claimFor(
+    assignment: PartitionLease,
+    stored: ReadonlyMap<number, StoredPosition>,
+  ): Promise<Claim> {
+    const generation = await assignment.generation()
+    const fences = new Map<number, number>()
+    const rows: ProgressRow[] = []
+    for (const partition of assignment.partitions) {
+      const position = stored.get(partition)
+      const fence = fenceOf(generation, position)
+      fences.set(partition, fence)
+      if (position !== undefined && generation > 0)
+        rows.push(this.#row(partition, { ...position, fence, generation }))
+    }
+    // Before any other row with the token: the next owner continues after it.
+    await insertProgress(this.#store, rows)
+    return { fences, generation }
+  }
+
+  /** Partitions of which an earlier owner may have stored entries of these batches. */
+  replayed(batches: readonly LogBatch[]): ReadonlySet<number> {
+    const replayed = new Set<number>()
+    if (this.#isInMemory) return replayed
+    for (const { partition, records } of batches) {
+      const [first] = records
+      if (first && first.offset < (this.#ends.get(partition) ?? 0n)) replayed.add(partition)
+    }
+    return replayed
   }
 
   /** Partitions of which entries are lost between the stored marker and the next one. */
@@ -92,6 +156,7 @@ export class FoldProgress {
         this.#stored.delete(partition)
       }
     }
+    const { fences, generation } = await this.#claimed()
     const positions = new Map<number, StoredPosition>()
     for (const { partition, time = 0, records } of batches) {
       const before = positions.get(partition) ?? this.#stored.get(partition)
@@ -101,15 +166,13 @@ export class FoldProgress {
       if (!marker || !last || (this.#isInMemory && !reached.has(partition))) continue
       const highest = Math.max(marker.slot, this.#highest.get(partition) ?? -1)
       const logTime = Math.max(time, before?.logId === this.#logId ? before.logTime : 0)
-      const read = { logId: this.#logId, nextOffset: last.offset + 1n, logTime }
-      positions.set(partition, { marker, highest, ...read })
+      const place = { logId: this.#logId, nextOffset: last.offset + 1n, logTime }
+      const fence = fences.get(partition) ?? 0
+      positions.set(partition, { marker, highest, ...place, fence, generation })
     }
-    const { partitions } = this.#log
     await insertProgress(
       this.#store,
-      [...positions].map(([partition, position]) =>
-        progressRow(this.#worker, partition, partitions, position),
-      ),
+      [...positions].map(([partition, position]) => this.#row(partition, position)),
     )
     for (const [partition, position] of positions) {
       this.#highest.set(partition, position.highest)
@@ -128,9 +191,19 @@ export class FoldProgress {
       : { slot: null, blockTime: null }
   }
 
+  #row(partition: number, position: StoredPosition): ProgressRow {
+    return progressRow(this.#worker, partition, this.#log.partitions, position)
+  }
+
   get #isInMemory(): boolean {
     return this.#log.epoch !== 0
   }
+}
+
+/** The right to write for the assigned partitions. */
+interface Claim {
+  readonly fences: Fences
+  readonly generation: number
 }
 
 /** The newest time of what is stored of each partition, as far as it is known. */

@@ -86,7 +86,7 @@ const columnsApart: Record<Table, string[]> = {
   disposals: ['version', 'is_deleted'],
   positions: ['version', 'is_deleted', 'inserted_at'],
   first_buys: ['version', 'is_deleted'],
-  wallet_metrics: ['version', 'computed_at'],
+  wallet_metrics: ['version', 'revision', 'computed_at'],
   sol_prices: ['inserted_at'],
 }
 
@@ -137,12 +137,12 @@ function expectedDump(chain: RecordChain, isSalted = false): Dump {
     for (const event of events) if (event.wallet === wallet) foldEvent(state, toFoldEvent(event))
     for (const r of records) if (r.kind === 'balance' && r.wallet === wallet) foldBalance(state, r)
     const { lots, disposals, tokens, firstBuys } = takeChanges(state)
-    rows.lots.push(...lots.map(({ mint, lot }) => lotRow(wallet, 0, mint, lot)))
-    rows.disposals.push(...disposals.map((d) => disposalRow(wallet, 0, d)))
-    rows.first_buys.push(...firstBuys.map((buy) => firstBuyRow(wallet, 0, buy, isSalted)))
-    rows.positions.push(...tokens.map((token) => served(positionRow(wallet, 0, token))))
+    rows.lots.push(...lots.map(({ mint, lot }) => lotRow(wallet, 0n, mint, lot)))
+    rows.disposals.push(...disposals.map((d) => disposalRow(wallet, 0n, d)))
+    rows.first_buys.push(...firstBuys.map((buy) => firstBuyRow(wallet, 0n, buy, isSalted)))
+    rows.positions.push(...tokens.map((token) => served(positionRow(wallet, 0n, token))))
     rows.wallet_metrics.push({
-      ...metricsRow(state, 0, 0, isSalted),
+      ...metricsRow(state, 0n, 0, isSalted),
       active_times: activeHours(state.hours).map(({ hourUtc, txCount }) => ({
         hour_utc: hourUtc,
         tx_count: String(txCount),
@@ -596,21 +596,21 @@ test.serial('a history of many pages is folded page by page into the same tables
     tables.lots,
     asRead(
       'lots',
-      lots.map(({ mint, lot }) => lotRow(1, 0, mint, lot)),
+      lots.map(({ mint, lot }) => lotRow(1, 0n, mint, lot)),
     ),
   )
   t.deepEqual(
     tables.disposals,
     asRead(
       'disposals',
-      disposals.map((d) => disposalRow(1, 0, d)),
+      disposals.map((d) => disposalRow(1, 0n, d)),
     ),
   )
   t.deepEqual(
     tables.positions,
     asRead(
       'positions',
-      tokens.map((x) => served(positionRow(1, 0, x))),
+      tokens.map((x) => served(positionRow(1, 0n, x))),
     ),
   )
   t.is(tables.wallet_metrics[0]?.pnl_lamports, String(state.pnl))

@@ -10,6 +10,7 @@ import { newestStoredSlot } from '../../store/tables/wallet-events.ts'
 import { readWithdrawnSlots } from '../../store/tables/withdrawn-slots.ts'
 import { createFoldMetrics, type FoldMetrics } from '../telemetry.ts'
 import type { Flush, LoggedRecord, PlacedWithdrawal } from './flush.ts'
+import type { Fences } from './fold-progress.ts'
 import { openHoles } from './holes.ts'
 import { NewestPlaces } from './newest-places.ts'
 import { adoptSalt } from './privacy-salt.ts'
@@ -24,14 +25,15 @@ export interface RunningBooks extends RunningFold {
   /**
    * Changes stored events of wallets (fills in a price, say) and refolds the wallets. `write` gets
    * those of `wallets` whose partitions this process has, perhaps none, and stores new versions of
-   * their rows. After a crash either nothing has changed, or the next start refolds the wallets.
-   * Resolves when everything is stored; rejects with `closed` when the worker stops.
+   * their rows in the store that it gets. After a crash either nothing has changed, or the next
+   * start refolds the wallets. Resolves when everything is stored; rejects with `closed` when the
+   * worker stops, with `fenced` when the partitions are assigned again meanwhile.
    */
-  amend(
-    wallets: readonly number[],
-    write: (wallets: readonly number[]) => Promise<void>,
-  ): Promise<void>
+  amend(wallets: readonly number[], write: AmendWrite): Promise<void>
 }
+
+/** Changes stored events of wallets. Idempotent. */
+export type AmendWrite = (wallets: readonly number[], store: Store) => Promise<void>
 
 /** Dependencies of the fold worker. */
 export interface FoldParts extends FoldDeps {
@@ -88,6 +90,8 @@ class BookWorker implements FoldWorker {
   readonly #salt: string | null
   readonly #books: WalletBooks
   #assigned: readonly number[] = []
+  #readFences: () => Promise<Fences> = async () => new Map()
+  #fences: Fences = new Map()
   #isRecovered = false
   /** Time of the newest stored pool price. The first price stored for a second stays (rule J7). */
   #priceTime = 0
@@ -101,26 +105,25 @@ class BookWorker implements FoldWorker {
     this.#metrics = metrics
     this.#deps = deps
     this.#salt = salt
-    this.#books = new WalletBooks({ store, metrics, now, salt, cache })
+    const fenceOf = (wallet: number) => this.#fences.get(this.#partitionOf(wallet)) ?? 0
+    this.#books = new WalletBooks({ store, metrics, now, salt, cache, fenceOf })
   }
 
-  assigned(partitions: readonly number[]): void {
+  assigned(partitions: readonly number[], fences: () => Promise<Fences>): void {
     this.#books.forget()
     this.#assigned = partitions
+    this.#readFences = fences
     this.#isRecovered = false
   }
 
-  async amend(
-    wallets: readonly number[],
-    write: (wallets: readonly number[]) => Promise<void>,
-  ): Promise<void> {
+  async amend(wallets: readonly number[], write: AmendWrite): Promise<void> {
     await this.#recover()
     const mine = [...new Set(wallets)].filter((wallet) => this.#isMine(wallet))
-    await this.#books.amend(mine, () => write(mine))
+    await this.#books.amend(mine, () => write(mine, this.#store))
   }
 
   async apply(flush: Flush): Promise<void> {
-    const { records, markers, sealed, refolds, gaps, withdrawals } = flush
+    const { records, markers, sealed, refolds, gaps, withdrawals, replayed } = flush
     const end = this.#metrics.flushSeconds.startTimer()
     await this.#recover()
     for (const [kind, count] of countByKind(records)) this.#metrics.records.inc({ kind }, count)
@@ -133,7 +136,15 @@ class BookWorker implements FoldWorker {
       this.#withdrawn.has(logged.record.slot)
         ? 'unknown'
         : this.#newest.relationOf(this.#partitionOf(logged.record.wallet), logged)
-    const toStore = { records, refolds, prices, relationOf, withdrawn: this.#withdrawn }
+    const isReplayed = (wallet: number) => replayed.has(this.#partitionOf(wallet))
+    const toStore = {
+      records,
+      refolds,
+      prices,
+      relationOf,
+      isReplayed,
+      withdrawn: this.#withdrawn,
+    }
     const sealedStored = insertSealedSlots(this.#store, uniqueSlots([...priced, ...sealed]))
     // A price is stored after the slot that it came from, so that a restart knows its block.
     if (prices.length > 0) await sealedStored
@@ -147,7 +158,10 @@ class BookWorker implements FoldWorker {
     const withdrawn: number[] = []
     for (const partition of new Set(withdrawals.map((one) => one.partition)))
       withdrawn.push(
-        ...(await this.#withdraw(withdrawals.filter((one) => one.partition === partition))),
+        ...(await this.#withdraw(
+          withdrawals.filter((one) => one.partition === partition),
+          replayed.has(partition),
+        )),
       )
     this.#deps.onSwaps?.(swapsOf(records))
     this.#deps.onStored?.({
@@ -160,11 +174,17 @@ class BookWorker implements FoldWorker {
   }
 
   /** Returns the wallets of which something was withdrawn. */
-  async #withdraw(withdrawals: readonly PlacedWithdrawal[]): Promise<readonly number[]> {
+  async #withdraw(
+    withdrawals: readonly PlacedWithdrawal[],
+    isReplayed: boolean,
+  ): Promise<readonly number[]> {
     const { log, onUnpriced } = this.#deps
     for (const { slot } of withdrawals) this.#withdrawn.add(slot)
     this.#metrics.withdrawals.inc(withdrawals.length)
-    const changed = await withdrawSlots(this.#store, this.#books, withdrawals, log.partitions)
+    const changed = await withdrawSlots(this.#store, this.#books, withdrawals, {
+      partitions: log.partitions,
+      isReplayed,
+    })
     // The block that is sealed instead may have a price in the same second.
     for (const { solPrice } of withdrawals)
       if (solPrice !== null) this.#priceTime = Math.min(this.#priceTime, solPrice.time - 1)
@@ -179,6 +199,7 @@ class BookWorker implements FoldWorker {
   /** Brings storage to a state that flushes can build on; once after each assignment. */
   async #recover(): Promise<void> {
     if (this.#isRecovered) return
+    this.#fences = await this.#readFences()
     await addEmptyMetrics(this.#store)
     await adoptSalt(this.#store, this.#salt)
     await this.#books.recover((wallet) => this.#isMine(wallet))

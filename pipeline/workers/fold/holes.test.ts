@@ -131,6 +131,8 @@ test.serial('workers that merely lag read on, and nothing is lost (rule K10)', a
       logId: 'a',
       nextOffset,
       logTime: APPENDED,
+      fence: 0,
+      generation: 0,
     })),
   )
 })

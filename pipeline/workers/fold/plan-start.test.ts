@@ -10,6 +10,8 @@ const stored = (nextOffset: bigint, logId = 'a'): StoredPosition => ({
   logId,
   nextOffset,
   logTime: 1,
+  fence: 0,
+  generation: 0,
 })
 
 test('reading continues behind the stored entries while the log has them (rule K10)', (t) => {

@@ -17,6 +17,7 @@ export async function adoptSalt(store: Store, salt: string | null): Promise<void
   await markForRefold(
     store,
     new Map([...known].map(([wallet, { revision }]) => [wallet, revision + 1])),
+    (wallet) => (((known.get(wallet)?.version ?? 0n) >> 32n) + 1n) << 32n,
   )
   const version = Math.max(Date.now(), Number(row?.newest ?? 0) + 1)
   await store.insert('privacy_salt', [{ id: 1, salt: salt ?? '', version }])

@@ -1,14 +1,15 @@
 import { ServiceError } from '../../domain/service-error.ts'
 import type { SlotMarker } from '../../domain/slot.ts'
 import { LateOrder } from '../../log/late-order.ts'
-import type { EventLog, LogBatch } from '../../log/log.ts'
+import type { EventLog, LogBatch, PartitionLease } from '../../log/log.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import type { OnStage } from '../../runtime/slot-stage.ts'
+import { createFencedStore } from '../../store/fenced-store.ts'
 import { createPatientStore } from '../../store/patient-store.ts'
 import type { Store } from '../../store/store.ts'
 import { type Flush, joinBatches, splitAtWithdrawals } from './flush.ts'
 import { createFlushScheduler } from './flush-scheduler.ts'
-import { FoldProgress, type FoldStatus } from './fold-progress.ts'
+import { type Fences, FoldProgress, type FoldStatus } from './fold-progress.ts'
 
 /**
  * Handles the batches of one flush. `runFold` does the rest: reading, joining, progress, commits.
@@ -16,8 +17,11 @@ import { FoldProgress, type FoldStatus } from './fold-progress.ts'
 export interface FoldWorker {
   /** Name of the consumer group, and key in table `progress`. */
   readonly name: string
-  /** Called when partitions are assigned or revoked, and after a failure: memory is stale. */
-  assigned(partitions: readonly number[]): void
+  /**
+   * Called when partitions are assigned or revoked, and after a failure: memory is stale. `fences`:
+   * versions of rows begin with the fencing token of their partition (rule K15).
+   */
+  assigned(partitions: readonly number[], fences: () => Promise<Fences>): void
   /**
    * Stores everything that follows from a flush. Idempotent: after a rejection the entries come
    * again.
@@ -64,7 +68,14 @@ export async function runFold(
 ): Promise<RunningFold> {
   const { log, logger, onStage, windowMs = 5 } = deps
   const stopping = new AbortController()
-  const store = createPatientStore(deps.store, stopping.signal, logger)
+  let assignment: PartitionLease | null = null
+  /** Whether the group was left in order: what is written now has no effect on other owners. */
+  let hasLeft = false
+  const confirm = async () => {
+    if (!hasLeft) await assignment?.confirm(stopping.signal)
+  }
+  const fenced = createFencedStore(deps.store, confirm)
+  const store = createPatientStore(fenced, stopping.signal, logger)
   const worker = createWorker(store)
   const progress = new FoldProgress(store, log, worker.name, logger)
   let assigned: readonly number[] = []
@@ -79,7 +90,7 @@ export async function runFold(
         newest.set(partition, marker)
         if (marker !== null) onStage?.('read', marker.slot)
       }
-      await worker.apply(flush)
+      await worker.apply({ ...flush, replayed: progress.replayed(batches) })
     }
     await progress.store(batches, newest)
     const { slot } = progress.status(assigned)
@@ -94,7 +105,7 @@ export async function runFold(
     try {
       await work()
     } catch (error) {
-      worker.assigned(assigned)
+      worker.assigned(assigned, progress.fences)
       if (!isClosed(error)) reportBug(error, worker.name, deps)
       throw error
     }
@@ -109,11 +120,12 @@ export async function runFold(
     {
       mode: 'shared',
       group: worker.name,
-      async onAssigned(partitions) {
+      async onAssigned(next) {
         await scheduler.current()
-        assigned = partitions
-        worker.assigned(partitions)
-        return progress.assign(partitions)
+        assignment = next
+        assigned = next.partitions
+        worker.assigned(assigned, progress.fences)
+        return progress.assign(next)
       },
     },
     scheduler.add,
@@ -124,6 +136,7 @@ export async function runFold(
     try {
       scheduler.refuseWork()
       await consumer.close()
+      hasLeft = true
       await scheduler.drain()
       await worker.finish()
     } catch (error) {
@@ -134,20 +147,21 @@ export async function runFold(
     }
   }
 
-  let stopped: Promise<void> | undefined
+  let ending: Promise<void> | undefined
   return {
     status: () => progress.status(assigned),
     partitions: () => assigned,
     between: (work) => scheduler.runBetween(() => guarded(work)),
     stop(graceMs = 5000) {
-      stopped ??= stop(graceMs)
-      return stopped
+      ending ??= stop(graceMs)
+      return ending
     },
   }
 }
 
+/** Whether the worker stops, or its partitions have another owner. */
 function isClosed(error: unknown): boolean {
-  return error instanceof ServiceError && error.code === 'closed'
+  return error instanceof ServiceError && (error.code === 'closed' || error.code === 'fenced')
 }
 
 function reportBug(error: unknown, worker: string, { logger, onBug }: FoldDeps): void {

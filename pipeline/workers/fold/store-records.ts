@@ -1,6 +1,7 @@
 import type { BalanceRecord, WalletEvent } from '../../domain/event.ts'
 import { compareEventKeys } from '../../domain/event-key.ts'
 import type { RefoldRequest, SolPrice, WalletRecord } from '../../domain/slot.ts'
+import type { WalletState } from '../../fold/wallet-state.ts'
 import { EventLoopYield } from '../../runtime/event-loop-yield.ts'
 import type { Row, Store } from '../../store/store.ts'
 import { insertDecodedRows } from '../../store/tables/decoded-rows.ts'
@@ -26,6 +27,8 @@ export interface RecordsToStore {
   readonly prices: readonly SolPrice[]
   /** What the partition's newest stored transaction says of a record. */
   relationOf(logged: LoggedRecord): ReturnType<NewestPlaces['relationOf']>
+  /** Whether another owner may have stored records of the wallet lately (rule K15). */
+  isReplayed(wallet: number): boolean
   /** Slots that were withdrawn. A record of one may replace a tombstone (rule K9). */
   readonly withdrawn: ReadonlySet<number>
 }
@@ -40,7 +43,7 @@ export interface RecordsToStore {
 export async function storeRecords(
   store: Store,
   books: WalletBooks,
-  { records, refolds, prices, relationOf, withdrawn }: RecordsToStore,
+  { records, refolds, prices, relationOf, isReplayed, withdrawn }: RecordsToStore,
 ): Promise<ReadonlySet<LoggedRecord>> {
   const unique = await uniqueRecords(ofNewestDecoder(records))
   const wallets = new Set<number>()
@@ -62,7 +65,8 @@ export async function storeRecords(
   const fresh = [...unique.values()]
   const additions = additionsByWallet(fresh)
   if (amended.size > 0) await noteRedecoded(store, [...amended.keys()])
-  await books.markLate(additions, plan, amended)
+  const missed = missedByBooks(known, books, isReplayed)
+  await books.markLate(additions, plan, new Map([...missed, ...amended]))
   const eventsStored = Promise.all([
     storeEvents(store, fresh, versions, prices),
     insertChanges(store, changes),
@@ -136,7 +140,36 @@ function isSurelyNew(
   // Their rows are the same whenever they are stored.
   if (record.kind === 'kept' || record.kind === 'token_link') return true
   if (record.kind !== 'balance') return books.isBeyond(record, plan)
-  return (record.slot - state.balanceSlot || record.txIndex - state.balanceTxIndex) > 0
+  return isBeyondBalance(record, state)
+}
+
+/**
+ * Wallets in memory of which another owner has stored some of the known records: perhaps only after
+ * the wallet was read, so that its books lack them (rule K15). And whether a backfill fetched all
+ * of those. A wallet that is not in memory is read after the records were found.
+ */
+function missedByBooks(
+  known: readonly LoggedRecord[],
+  books: WalletBooks,
+  isReplayed: RecordsToStore['isReplayed'],
+): ReadonlyMap<number, boolean> {
+  const missed = new Map<number, boolean>()
+  for (const { record, late } of known) {
+    if (!isBooked(record) || !isReplayed(record.wallet)) continue
+    const state = books.stateOf(record.wallet)
+    if (state === undefined) continue
+    if (record.kind === 'balance' && !isBeyondBalance(record, state)) continue
+    missed.set(record.wallet, late === 'backfill' && missed.get(record.wallet) !== false)
+  }
+  return missed
+}
+
+/** Whether a balance is newer than the one in the state of its wallet. */
+function isBeyondBalance(
+  { slot, txIndex }: { readonly slot: number; readonly txIndex: number },
+  { balanceSlot, balanceTxIndex }: WalletState,
+): boolean {
+  return (slot - balanceSlot || txIndex - balanceTxIndex) > 0
 }
 
 /** Whether the record belongs into the books of its wallet. */

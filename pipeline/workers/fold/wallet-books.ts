@@ -8,12 +8,12 @@ import { isBeyond, type WalletPlace, type WalletState } from '../../fold/wallet-
 import { batches } from '../../runtime/batches.ts'
 import { EventLoopYield } from '../../runtime/event-loop-yield.ts'
 import type { Store } from '../../store/store.ts'
-import { findWalletsToRefold, markForRefold } from '../../store/tables/fold-snapshots.ts'
+import { findWalletsToRefold } from '../../store/tables/fold-snapshots.ts'
 import { START_PLACE } from '../../store/tables/wallet-events.ts'
 import type { FoldMetrics } from '../telemetry.ts'
 import { BookLoader, type FoldPlan } from './book-loader.ts'
 import { readBooks } from './book-store.ts'
-import type { BookWriter } from './book-writer.ts'
+import type { BookWriter, FenceOf } from './book-writer.ts'
 import { DeferredRefolds } from './deferred-refolds.ts'
 import { type CachedWallet, countRecords, WalletCache } from './wallet-cache.ts'
 
@@ -43,6 +43,8 @@ export interface WalletBooksOptions {
   /** `PRIVACY_SALT`: positions are stored also as they are served (rule I2). */
   readonly salt?: string | null
   readonly cache?: WalletCache
+  /** Without one, as with a log in memory, versions have no fencing token. */
+  readonly fenceOf?: FenceOf
 }
 
 /**
@@ -81,6 +83,7 @@ export class WalletBooks {
       now: this.#now,
       perturb: this.#perturb,
       format: this.#format,
+      fenceOf: options.fenceOf ?? (() => 0),
       cache: this.#cache,
       deferred: this.#deferred,
     })
@@ -185,7 +188,7 @@ export class WalletBooks {
     }
     for (const [wallet, revision] of this.#deferred.due(this.#now()))
       if (!refolds.has(wallet)) refolds.set(wallet, revision)
-    await markForRefold(this.#store, new Map([...marks, ...refolds]))
+    await this.#loader.mark(new Map([...marks, ...refolds]))
   }
 
   /**

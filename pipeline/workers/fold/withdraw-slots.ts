@@ -29,13 +29,15 @@ export async function withdrawSlots(
   store: Store,
   books: WalletBooks,
   withdrawals: readonly PlacedWithdrawal[],
-  partitions: number,
+  { partitions, isReplayed }: { readonly partitions: number; readonly isReplayed: boolean },
 ): Promise<{ readonly wallets: readonly number[]; readonly lostPrices: boolean }> {
   const [first] = withdrawals
   if (first === undefined) return { wallets: [], lostPrices: false }
   const slots = withdrawals.map(({ slot }) => slot)
   const isMine = (wallet: number) => partitionOf(wallet, partitions) === first.partition
   const wallets = (await findWalletsInSlots(store, slots)).filter(isMine)
+  // An earlier owner may have deleted rows after this process had read them (rule K15).
+  const deleted = isReplayed ? await findWalletsInSlots(store, slots, 'deleted') : []
   for (const withdrawal of withdrawals)
     if (withdrawal.rewind === null) await insertWithdrawnSwaps(store, withdrawal, wallets)
   await insertWithdrawnSlots(store, withdrawals)
@@ -43,7 +45,11 @@ export async function withdrawSlots(
   for (const withdrawal of withdrawals)
     for (const swap of await withdrawPrice(store, withdrawal))
       if (isMine(swap.wallet)) unpriced.push(swap)
-  const changed = new Set([...wallets, ...unpriced.map(({ wallet }) => wallet)])
+  const changed = new Set([
+    ...wallets,
+    ...deleted.filter(isMine),
+    ...unpriced.map(({ wallet }) => wallet),
+  ])
   await books.amend([...changed], async () => {
     await voidTransactions(store, slots, wallets)
     await Promise.all(DECODED_TABLES.map((table) => voidRows(store, table, slots, wallets)))

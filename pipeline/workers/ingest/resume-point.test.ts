@@ -74,6 +74,8 @@ async function resumePoint(checkpoint: SlotMarker, markers: readonly SlotMarker[
     logId: '1',
     nextOffset: 1n,
     logTime: 0,
+    fence: 0,
+    generation: 0,
   }
   await insertProgress(store, [progressRow('fold', 0, 1, position)])
   await insertSealedSlots(store, markers)

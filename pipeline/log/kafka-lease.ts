@@ -1,0 +1,103 @@
+import { ServiceError } from '../domain/service-error.ts'
+import type { PartitionLease } from './log.ts'
+
+/** Times of a group in milliseconds, as its consumer has told them to the broker. */
+export interface GroupTimes {
+  /** The broker evicts a member that it has not heard of for this long. */
+  readonly sessionMs: number
+  /** While the group rebalances, members have this long to join again. */
+  readonly rebalanceMs: number
+}
+
+/** Who sent a heartbeat: a member, in a generation of the group. */
+export interface HeartbeatSender {
+  readonly memberId: string
+  readonly groupGenerationId: number
+}
+
+/**
+ * The partitions that a Kafka group has assigned to a consumer (rule K15). The broker can give them
+ * to another one only when this one was silent for a whole session, or has not joined a rebalance
+ * in time. So half a session from the sending of an answered heartbeat is safe. All times are
+ * `performance.now()`.
+ */
+export class GroupLease implements PartitionLease {
+  readonly partitions: readonly number[]
+  readonly #times: GroupTimes
+  #sender: HeartbeatSender | null = null
+  /** When the newest request was sent that the broker answered as to a member. */
+  #heardAt: number
+  /** The same, of requests before the group began to rebalance. */
+  #confirmedAt: number
+  #hasEnded = false
+  #waiting: (() => void)[] = []
+
+  /** `joinedAt`: when the request was sent that the assignment answers. */
+  constructor(partitions: readonly number[], joinedAt: number, times: GroupTimes) {
+    this.partitions = partitions
+    this.#heardAt = joinedAt
+    this.#confirmedAt = joinedAt
+    this.#times = times
+  }
+
+  /** The member and generation that have the partitions; null before the first heartbeat. */
+  get sender(): HeartbeatSender | null {
+    return this.#sender
+  }
+
+  async generation(): Promise<number> {
+    while (this.#sender === null && !this.#hasEnded) await this.#change()
+    if (this.#sender === null) throw fenced()
+    return this.#sender.groupGenerationId
+  }
+
+  async confirm(stop: AbortSignal): Promise<void> {
+    const { sessionMs, rebalanceMs } = this.#times
+    for (;;) {
+      const now = performance.now()
+      if (this.#hasEnded || now - this.#confirmedAt >= rebalanceMs - sessionMs / 2) throw fenced()
+      if (now - this.#heardAt < sessionMs / 2) return
+      if (stop.aborted) throw new ServiceError('closed', 'stopped while waiting for the group')
+      stop.addEventListener('abort', this.#notify)
+      await this.#change()
+      stop.removeEventListener('abort', this.#notify)
+    }
+  }
+
+  /** Notes that the broker has confirmed a heartbeat. */
+  confirmed(sender: HeartbeatSender, sentAt: number): void {
+    this.#sender ??= sender
+    this.#heardAt = sentAt
+    this.#confirmedAt = sentAt
+    this.#notify()
+  }
+
+  /**
+   * Notes that the broker answered a heartbeat with a rebalance: the partitions stay until every
+   * member has joined again, or the time for that is over.
+   */
+  rebalances(sentAt: number): void {
+    this.#heardAt = sentAt
+    this.#notify()
+  }
+
+  /** Notes that the consumer has lost the partitions, or has joined the group again. */
+  end(): void {
+    this.#hasEnded = true
+    this.#notify()
+  }
+
+  #change(): Promise<void> {
+    return new Promise((resolve) => this.#waiting.push(resolve))
+  }
+
+  readonly #notify = (): void => {
+    const waiting = this.#waiting
+    this.#waiting = []
+    for (const resolve of waiting) resolve()
+  }
+}
+
+function fenced(): ServiceError {
+  return new ServiceError('fenced', 'the group has assigned the partitions again')
+}
