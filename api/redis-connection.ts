@@ -9,7 +9,8 @@ export type Redis = Client
 /**
  * Connects to Redis, with Sentinels to the master that they name. The client never repeats a
  * command by itself: while the server is away, every command fails at once. It reconnects
- * automatically: to the new master after a failover, and when the server has become a replica.
+ * automatically: to the new master after a failover, and when the server has become a replica. Only
+ * `disconnect()` ends it; after `quit()` it would reconnect too.
  * Rejects with `unreachable`, or with `bad_config` if user, password or master are refused; both
  * messages name `REDIS_URL`.
  */

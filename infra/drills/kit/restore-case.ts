@@ -90,6 +90,8 @@ class Drill {
   /** Credits that the customer's calls cost. */
   #calls = 0
   #isCalling = true
+  /** The newest slot when Kafka was copied. */
+  #copiedSlot = Number.POSITIVE_INFINITY
 
   constructor(options: RestoreCase, bed: TestBed) {
     this.#options = options
@@ -208,6 +210,7 @@ class Drill {
   async #copyKafka(): Promise<void> {
     const { data } = this.#options
     const { from, to } = this.#copyOfKafka()
+    this.#copiedSlot = this.#bed.position.slot ?? START_SLOT
     await stopServers(data, { only: 'kafka' })
     rmSync(to, { recursive: true, force: true })
     cpSync(from, to, { recursive: true, preserveTimestamps: true })
@@ -227,7 +230,7 @@ class Drill {
     if (redis === 'lost') {
       const connection = await connectRedis(new URL(env.REDIS_URL ?? ''), createLogger('silent'))
       await connection.flushdb()
-      await connection.quit()
+      connection.disconnect()
     }
     if (kafka === 'gone') await deleteTopic(env)
     if (kafka === 'older') {
@@ -303,7 +306,8 @@ class Drill {
     for (const deadline = Date.now() + RESUMED_MS; Date.now() < deadline; await pause(200))
       if (feeds.every((feed) => feed.hasReached(this.#chain))) break
     // The feed never sends what was in a hole (rule K10).
-    const hole = kafka === 'newer' ? null : { from: backupSlot, to: restartSlot }
+    const from = Math.min(backupSlot, this.#copiedSlot)
+    const hole = kafka === 'newer' ? null : { from, to: restartSlot }
     for (const feed of feeds) {
       await feed.close()
       this.#faults.push(...feedChecks(feed, this.#chain, { seed, hole }))
