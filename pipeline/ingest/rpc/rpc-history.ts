@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import pMap, { pMapIterable } from 'p-map'
 import type { Logger } from '../../runtime/logger.ts'
 import type { IngestMetrics } from '../telemetry.ts'
@@ -56,6 +57,7 @@ export function createRpcHistory(
 ): RpcHistory {
   const { rpc, logger, metrics, refusals } = deps
   const retrying = { logger, stop, refusals }
+  setMaxListeners(0, stop) // each waiting call adds one
 
   async function waitForBlock(
     slot: number,
