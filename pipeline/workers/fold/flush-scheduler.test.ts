@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 import test from 'ava'
 import type { LogBatch } from '../../log/log.ts'
 import { createFlushScheduler, type FlushSchedulerOptions } from './flush-scheduler.ts'
@@ -48,6 +48,20 @@ test('a flush starts without the other partitions when the window is over', asyn
     flush: async (batches) => void flushed.push(batches.map(({ partition }) => partition)),
   })
   await scheduler.add(batch(0))
+  t.deepEqual(flushed, [[0]])
+})
+
+test('a batch whose window ends while exclusive work runs is flushed after it', async (t) => {
+  const { scheduler, flushed } = aScheduler({
+    windowMs: 1,
+    flush: async (batches) => void flushed.push(batches.map(({ partition }) => partition)),
+  })
+  const added = scheduler.add(batch(0))
+  await scheduler.runBetween(async () => {
+    await delay(1) // begun later, it ends later than the window
+    t.deepEqual(flushed, [])
+  })
+  await added
   t.deepEqual(flushed, [[0]])
 })
 

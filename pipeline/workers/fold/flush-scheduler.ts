@@ -35,12 +35,14 @@ interface WaitingBatch {
 export function createFlushScheduler(options: FlushSchedulerOptions): FlushScheduler {
   let waiting: WaitingBatch[] = []
   let timer: NodeJS.Timeout | undefined
+  /** Whether the batches that wait need not wait for other partitions. */
+  let isWindowOver = false
   let running: Promise<void> | undefined
   let isRefusing = false
   const exclusive: (() => Promise<void>)[] = []
 
   /** Starts the next piece of work, unless one is running. */
-  function wake(isWindowOver = false): void {
+  function wake(): void {
     if (running) return
     const work = exclusive.shift()
     if (work) {
@@ -49,14 +51,22 @@ export function createFlushScheduler(options: FlushSchedulerOptions): FlushSched
     }
     if (waiting.length === 0) return
     if (!isWindowOver && waiting.length < options.partitionCount()) {
-      timer ??= setTimeout(() => wake(true), options.windowMs)
+      timer ??= setTimeout(endWindow, options.windowMs)
       return
     }
     clearTimeout(timer)
     timer = undefined
+    isWindowOver = false
     const taken = waiting
     waiting = []
     start(settle(taken, options.flush))
+  }
+
+  /** Exclusive work may be running; the batches are then flushed after it. */
+  function endWindow(): void {
+    timer = undefined
+    isWindowOver = true
+    wake()
   }
 
   /** `work` never rejects. */
