@@ -19,7 +19,7 @@ export function createApiWithFeed(deps: ApiWithFeedDeps): Api {
   const feed = new Feed({
     ...deps,
     revokedSince: (unixMs) => accounts.revokedSince(unixMs),
-    cursors: createCursorCodec(config.secretKey),
+    cursors: createCursorCodec(config),
     connectionsPerKey: config.connectionsPerKey,
     retentionHours: config.retentionHours,
     messagesPerMinute: config.feedMessagesPerMinute,

@@ -9,11 +9,12 @@ import { createCursorCodec } from './cursor.ts'
 import { type TradeItem, TradeItem as TradeSchema } from './items/trade.ts'
 import { WalletMetricsItem } from './items/wallet-metrics.ts'
 import { ask, creditsOf } from './testing/ask.ts'
+import { cursorKeys } from './testing/cursor-keys.ts'
 import { openStore, type TestStore } from './testing/open-stores.ts'
 import { aSwapRow, insertWallets, MINT, markStored } from './testing/rows.ts'
 import { startApi, type TestApi } from './testing/start-api.ts'
 
-const codec = createCursorCodec(Buffer.alloc(32, 7))
+const codec = createCursorCodec(cursorKeys(7))
 /** Set to make the next queries of the store fail, as if its server were down. */
 let storeIsAway = false
 let opened: TestStore
@@ -370,6 +371,45 @@ test.serial('paging during inserts skips and repeats nothing (contract 4.3)', as
     seen.length,
   )
 })
+
+test.serial(
+  'a cursor of an older secret key still pages, and none of a removed key (rule J14)',
+  async (t) => {
+    const servers = await Promise.all(
+      [cursorKeys(7), cursorKeys(8, 7), cursorKeys(8)].map((config) => startApi(store, { config })),
+    )
+    const pages = await Promise.all(
+      servers.map(async (server) => {
+        const { key } = await server.customer(1000)
+        return (path: string) => ask(server, path, key)
+      }),
+    )
+    const cursors: string[] = []
+    const nexts: unknown[] = []
+    for (const page of pages) {
+      const { body } = await page('/trades?limit=2')
+      cursors.push(body.next_cursor)
+      nexts.push((await page(`/trades?limit=2&cursor=${body.next_cursor}`)).body.items)
+    }
+    t.deepEqual(nexts, Array(3).fill(nexts[0]))
+    t.is(cursors[1], cursors[2])
+    const [ofOld, ofCurrent] = cursors
+    const outcomes = pages.map((page) =>
+      Promise.all(
+        [ofOld, ofCurrent].map(async (cursor) => {
+          const { body } = await page(`/trades?limit=2&cursor=${cursor}`)
+          return body.code ?? body.items
+        }),
+      ),
+    )
+    t.deepEqual(await Promise.all(outcomes), [
+      [nexts[0], 'invalid_cursor'],
+      [nexts[0], nexts[0]],
+      ['invalid_cursor', nexts[0]],
+    ])
+    for (const server of servers) await server.close()
+  },
+)
 
 test.serial('refusals: status, code and fields, in the order of rules D1 and D2', async (t) => {
   const { key, wallet } = await api.customer(100)

@@ -8,6 +8,7 @@ import {
 } from '../pipeline/runtime/env.ts'
 import type { JwtKeys } from './auth/jwt-keys.ts'
 import { readRedisUrl } from './redis-url.ts'
+import type { SecretKeys } from './secret-key.ts'
 
 /** The environment of the API (rule J2). */
 export const apiEnv = {
@@ -20,7 +21,12 @@ export const apiEnv = {
     'redis://user:password@redis:6379 or redis+sentinel://user:password@host1:26379,host2:26379/mymaster',
     readRedisUrl,
   ).optional(),
-  SECRET_KEY: envText('at least 32 bytes in hex or base64', 'of openssl rand -hex 32', (text) =>
+  SECRET_KEY: envText(
+    'different keys of at least 32 bytes in hex or base64, separated by commas',
+    'one of openssl rand -hex 32',
+    readSecrets,
+  ).optional(),
+  TRADE_ID_KEY: envText('at least 32 bytes in hex or base64', 'of openssl rand -hex 32', (text) =>
     readSecret(text),
   ).optional(),
   JWT_KEYS_FILE: envString().optional(),
@@ -57,8 +63,10 @@ export interface ApiConfig {
   readonly port: number
   /** The URL at which clients reach the API; null: the address that it listens on. */
   readonly publicUrl: string | null
-  /** At least 32 bytes; encrypts cursors (rule D4) and authenticates nonces. */
-  readonly secretKey: Uint8Array
+  /** Encrypt cursors (rule D4) and authenticate nonces. */
+  readonly secretKeys: SecretKeys
+  /** Derives every `trade_id` (rule K9); at least 32 bytes. */
+  readonly tradeIdKey: Uint8Array
   /** Sign and verify dashboard tokens (rule E2). */
   readonly jwtKeys: JwtKeys
   /** Maximum number of feed connections of one key. A newer one closes the oldest (rule F6). */
@@ -134,13 +142,22 @@ function readSecret(text: string): Uint8Array | undefined {
   return bytes.length >= 32 ? bytes : undefined
 }
 
+function readSecrets(text: string): SecretKeys | undefined {
+  const keys = text.split(',').flatMap((part) => readSecret(part.trim()) ?? [])
+  const [first, ...others] = keys
+  const isEach = keys.length === text.split(',').length
+  const different = new Set(keys.map((key) => Buffer.from(key).toString('hex')))
+  if (first === undefined || !isEach || different.size < keys.length) return undefined
+  return [first, ...others]
+}
+
 /**
  * Returns the configuration of the API from its environment and its secrets. The embedded service
  * creates the secrets itself (`readOrCreateSecretKey`, `readOrCreateJwtKeys`).
  */
 export function apiConfig(
   env: EnvOf<typeof apiEnv>,
-  secrets: Pick<ApiConfig, 'secretKey' | 'jwtKeys'>,
+  secrets: Pick<ApiConfig, 'secretKeys' | 'tradeIdKey' | 'jwtKeys'>,
 ): ApiConfig {
   return {
     host: env.HOST,

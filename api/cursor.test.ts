@@ -13,8 +13,9 @@ import {
   lateAfter,
   lateBefore,
 } from './cursor.ts'
+import { cursorKeys } from './testing/cursor-keys.ts'
 
-const codec = createCursorCodec(Buffer.alloc(32, 7))
+const codec = createCursorCodec(cursorKeys(7))
 const u32 = fc.nat({ max: 0xffff_ffff })
 const aKey = fc.record(
   { slot: fc.nat({ max: Number.MAX_SAFE_INTEGER }), txIndex: u32, wallet: u32, eventIndex: u32 },
@@ -23,7 +24,7 @@ const aKey = fc.record(
 const key = { slot: 432104870, txIndex: 12, wallet: 3, eventIndex: 1 }
 
 test('a cursor decodes to its position, in every process with the key (rule D4)', (t) => {
-  const elsewhere = createCursorCodec(Buffer.alloc(32, 7))
+  const elsewhere = createCursorCodec(cursorKeys(7))
   fc.assert(
     fc.property(aKey, (position) => {
       const cursor = codec.encode('trades', position)
@@ -58,7 +59,32 @@ test('a cursor of another scope or key is invalid', (t) => {
   const cursor = codec.encode('swaps:So11111111111111111111111111111111111111112', key)
   t.is(codec.decode('trades', cursor), null)
   t.is(codec.decode('swaps:EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v', cursor), null)
-  t.is(createCursorCodec(Buffer.alloc(32, 8)).decode('trades', codec.encode('trades', key)), null)
+  t.is(createCursorCodec(cursorKeys(8)).decode('trades', codec.encode('trades', key)), null)
+})
+
+test('the first secret key encrypts, each of them decrypts, and no trade_id changes (rule J14)', (t) => {
+  const [old, current] = [createCursorCodec(cursorKeys(7)), createCursorCodec(cursorKeys(8, 7))]
+  const removed = createCursorCodec({ ...cursorKeys(8), tradeIdKey: Buffer.alloc(32, 7) })
+  const late = lateBefore(1, 2)
+  const ofOld = old.encode('trades', key, late)
+  const ofCurrent = current.encode('trades', key, late)
+  t.deepEqual(
+    [old, current, removed].map((one) =>
+      [ofOld, ofCurrent].map((text) => one.decodePosition(text)),
+    ),
+    [
+      [{ key, late }, null],
+      [
+        { key, late },
+        { key, late },
+      ],
+      [null, { key, late }],
+    ],
+  )
+  t.is(current.decode('swaps:a', old.encode('swaps:b', key)), null)
+  t.is(removed.encode('trades', key, late), ofCurrent)
+  const ids = [old, current, removed].map((one) => one.tradeId(key, 5n))
+  t.deepEqual(ids, Array(3).fill(ids[0]))
 })
 
 test('a cursor reveals nothing of its position: neighbours share no text', (t) => {

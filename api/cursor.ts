@@ -3,6 +3,7 @@ import type { BlockId } from '../pipeline/domain/block-id.ts'
 import { compareEventKeys, type EventKey } from '../pipeline/domain/event-key.ts'
 import type { LateMark } from '../pipeline/log/late-order.ts'
 import { AesSiv } from './aes-siv.ts'
+import type { SecretKeys } from './secret-key.ts'
 
 /** The list that a cursor belongs to. A cursor of another scope is invalid (rule D4). */
 export type CursorScope = 'trades' | 'views' | `swaps:${string}` | `events:${string}`
@@ -26,7 +27,10 @@ export interface FeedPosition {
   readonly late: LatePosition | null
 }
 
-/** Encodes positions as opaque text. A position has the same text in every process. */
+/**
+ * Encodes positions as opaque text. A position has the same text in every process with the same
+ * first key.
+ */
 export interface CursorCodec {
   /** With `late`, encodes a position of the feed; `GET /trades` accepts it and ignores `late`. */
   encode(scope: CursorScope, key: EventKey, late?: LatePosition | null): string
@@ -35,43 +39,51 @@ export interface CursorCodec {
   /** Decodes a position of scope `trades` together with its `late`. */
   decodePosition(text: string): FeedPosition | null
   /**
-   * Returns the `trade_id` of a trade: the same text in every process, and another one for each
-   * event key and block. `blockId` is null for a block whose hash is not known.
+   * Returns the `trade_id` of a trade: the same text in every process with the same `tradeIdKey`,
+   * and another one for each event key and block. `blockId` is null for a block whose hash is not
+   * known.
    */
   tradeId(key: EventKey, blockId: BlockId | null): string
+}
+
+/** Keys of the codec, at least 32 bytes each. */
+export interface CursorKeys {
+  readonly secretKeys: SecretKeys
+  /** Derives every `trade_id`, so a new one changes them all (rule J14). */
+  readonly tradeIdKey: Uint8Array
 }
 
 /**
  * Creates the codec. A cursor is base64url of AES-SIV (RFC 5297): deterministic, so that processes
  * agree; authenticated, so that forged cursors are refused; encrypted, because a slot identifies a
- * trade (rules D4, I1). The scope is the associated data.
+ * trade (rules D4, I1). The scope is the associated data. The first secret key encrypts, all of
+ * them decrypt (rule J14).
  *
  * Plain text, big endian: version u8 | slot u64 | tx index u32 | wallet u32 | event index u32.
  * Version 2 continues with the position among late trades: epoch u48 | passed slot u48 | for each
  * partition that has one: partition u8 | offset u48.
  */
-export function createCursorCodec(secretKey: Uint8Array): CursorCodec {
-  const key = new Uint8Array(hkdfSync('sha256', secretKey, '', 'cursor', 64))
-  const trades = new AesSiv(key, Buffer.from('trades'))
-  const views = new AesSiv(key, Buffer.from('views'))
-  const tradeKey = new Uint8Array(hkdfSync('sha256', secretKey, '', 'trade id', 32))
-  const cipher = (scope: CursorScope) => {
-    if (scope === 'trades') return trades
-    return scope === 'views' ? views : new AesSiv(key, Buffer.from(scope))
-  }
+export function createCursorCodec({ secretKeys, tradeIdKey }: CursorKeys): CursorCodec {
+  const [first, ...others] = secretKeys
+  const issuing = ciphersOf(first)
+  const accepting = [issuing, ...others.map(ciphersOf)]
+  const tradeKey = new Uint8Array(hkdfSync('sha256', tradeIdKey, '', 'trade id', 32))
 
   function decodeIn(scope: CursorScope, text: string): FeedPosition | null {
     if (text.length > MAX_TEXT) return null
     const sealed = Buffer.from(text, 'base64url')
     // Node reads base64url leniently; only the one canonical text of the bytes is a cursor.
     if (sealed.toString('base64url') !== text) return null
-    const plain = cipher(scope).open(sealed)
-    return plain && readPosition(plain)
+    for (const cipher of accepting) {
+      const plain = cipher(scope).open(sealed)
+      if (plain !== null) return readPosition(plain)
+    }
+    return null
   }
 
   return {
     encode: (scope, position, late = null) =>
-      cipher(scope).seal(writePosition(position, late)).toString('base64url'),
+      issuing(scope).seal(writePosition(position, late)).toString('base64url'),
     decode: (scope, text) => decodeIn(scope, text)?.key ?? null,
     decodePosition: (text) => decodeIn('trades', text),
     tradeId: (position, blockId) => {
@@ -82,6 +94,17 @@ export function createCursorCodec(secretKey: Uint8Array): CursorCodec {
       const hash = createHmac('sha256', tradeKey).update(plain).digest()
       return hash.toString('base64url', 0, TRADE_ID_BYTES)
     },
+  }
+}
+
+/** Returns the cipher of each scope under a secret key. */
+function ciphersOf(secretKey: Uint8Array): (scope: CursorScope) => AesSiv {
+  const key = new Uint8Array(hkdfSync('sha256', secretKey, '', 'cursor', 64))
+  const trades = new AesSiv(key, Buffer.from('trades'))
+  const views = new AesSiv(key, Buffer.from('views'))
+  return (scope) => {
+    if (scope === 'trades') return trades
+    return scope === 'views' ? views : new AesSiv(key, Buffer.from(scope))
   }
 }
 

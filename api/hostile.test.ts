@@ -8,11 +8,12 @@ import { createRegistry } from '../pipeline/runtime/telemetry.ts'
 import type { Billing } from './billing/billing.ts'
 import { createCursorCodec } from './cursor.ts'
 import { createHttpServer } from './http-server.ts'
+import { cursorKeys } from './testing/cursor-keys.ts'
 import { openEmbeddedStore, type TestStore } from './testing/open-stores.ts'
 import { aSwapRow, insertWallets, MINT, markStored } from './testing/rows.ts'
 import { startApi, type TestApi } from './testing/start-api.ts'
 
-const codec = createCursorCodec(Buffer.alloc(32, 7))
+const codec = createCursorCodec(cursorKeys(7))
 const EVENT_KEY = { slot: 1, txIndex: 0, wallet: 1, eventIndex: 0 }
 let opened: TestStore
 let api: TestApi

@@ -4,6 +4,12 @@ import { ServiceError } from '../pipeline/domain/service-error.ts'
 import { readOrCreateFile } from './read-or-create-file.ts'
 
 /**
+ * The keys of `SECRET_KEY`, at least 32 bytes each. The first encrypts and signs. All of them
+ * decrypt and verify, so that a new key can replace an old one (rule J14).
+ */
+export type SecretKeys = readonly [Uint8Array, ...Uint8Array[]]
+
+/**
  * Returns the secret key of the embedded service, created under `dataDir` at its first start (rule
  * J2).
  */

@@ -26,6 +26,7 @@ const API_BASE = [
   'api/redis-connection.ts',
   'api/redis-url.ts',
   'api/rendered-answer.ts',
+  'api/secret-key.ts',
   'api/storage-position.ts',
   'api/telemetry.ts',
 ]

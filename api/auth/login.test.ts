@@ -11,6 +11,7 @@ import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
 import type { Billing } from '../billing/billing.ts'
 import { createMemoryChannel } from '../channel/account-channel.ts'
 import { connectRedis } from '../redis-connection.ts'
+import type { SecretKeys } from '../secret-key.ts'
 import { logIn, newWallet, post, type TestWallet } from '../testing/a-wallet.ts'
 import { withSwitch } from '../testing/absent-table.ts'
 import { ask } from '../testing/ask.ts'
@@ -205,7 +206,7 @@ test.serial('a nonce stays valid, however many are issued to others', async (t) 
   const wallet = newWallet()
   const login = createLogin({
     url: () => 'https://api.example',
-    nonces: createNonces(Buffer.alloc(32, 1)),
+    nonces: createNonces([Buffer.alloc(32, 1)]),
     used: createMemoryUsedNonces({ limit: 1 }),
     tokens: { issue: async () => ({ token: 'a token', expiresAt: 1 }) },
     onOutcome: () => {},
@@ -224,6 +225,18 @@ test.serial('a nonce stays valid, however many are issued to others', async (t) 
   // The set is full: the next login is refused, because no nonce is evicted.
   await t.throwsAsync(sign(two), { code: 'unavailable' })
   await t.throwsAsync(sign(one), { code: 'invalid_signature' })
+})
+
+test.serial('a nonce of any secret key is accepted; the first key makes it (rule J14)', (t) => {
+  const [old, current] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
+  const wallet = newWallet()
+  const subject = { wallet: wallet.address, issuedAt: 1, expiresAt: 2 }
+  const nonce = createNonces([current, old]).make(subject)
+  const accepts = (keys: SecretKeys) => createNonces(keys).isOurs(nonce, subject)
+  t.deepEqual(
+    [accepts([current]), accepts([old, current]), accepts([current, old]), accepts([old])],
+    [true, true, true, false],
+  )
 })
 
 test.serial('a nonce from before a restart is refused', async (t) => {

@@ -1,6 +1,7 @@
 import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Address } from '../../pipeline/domain/address.ts'
 import { decodeBase58, encodeBase58 } from '../../pipeline/domain/base58.ts'
+import type { SecretKeys } from '../secret-key.ts'
 
 /** What a nonce is bound to: the wallet, and the times of its message in unix milliseconds. */
 export interface NonceSubject {
@@ -20,11 +21,19 @@ export interface Nonces {
 /**
  * A nonce is the base58 of 16 random bytes and a MAC: the first 16 bytes of the HMAC-SHA-256 of
  * those bytes and the subject. RFC 2104, section 5, allows truncation to half. The key is derived
- * from `secretKey` by HKDF. Processes with the same secret accept each other's nonces.
+ * from the first secret key by HKDF. A nonce is accepted under any of the secret keys.
  */
-export function createNonces(secretKey: Uint8Array): Nonces {
-  const key = new Uint8Array(hkdfSync('sha256', secretKey, '', 'sign-in nonce', 32))
-  const macOf = (random: Uint8Array, { wallet, issuedAt, expiresAt }: NonceSubject) =>
+export function createNonces(secretKeys: SecretKeys): Nonces {
+  const keyOf = (secretKey: Uint8Array) =>
+    new Uint8Array(hkdfSync('sha256', secretKey, '', 'sign-in nonce', 32))
+  const [first, ...others] = secretKeys
+  const issuing = keyOf(first)
+  const accepting = [issuing, ...others.map(keyOf)]
+  const macOf = (
+    key: Uint8Array,
+    random: Uint8Array,
+    { wallet, issuedAt, expiresAt }: NonceSubject,
+  ) =>
     createHmac('sha256', key)
       .update(random)
       .update(`${wallet} ${issuedAt} ${expiresAt}`)
@@ -33,13 +42,14 @@ export function createNonces(secretKey: Uint8Array): Nonces {
   return {
     make(subject) {
       const random = randomBytes(RANDOM_BYTES)
-      return encodeBase58(Buffer.concat([random, macOf(random, subject)]))
+      return encodeBase58(Buffer.concat([random, macOf(issuing, random, subject)]))
     },
     isOurs(nonce, subject) {
       const bytes = decodeBase58(nonce)
       if (bytes?.length !== RANDOM_BYTES + MAC_BYTES) return false
       const random = bytes.subarray(0, RANDOM_BYTES)
-      return timingSafeEqual(macOf(random, subject), bytes.subarray(RANDOM_BYTES))
+      const mac = bytes.subarray(RANDOM_BYTES)
+      return accepting.some((key) => timingSafeEqual(macOf(key, random, subject), mac))
     },
   }
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { AccountEvents } from '../accounts/account-events.ts'
 import type { AccountChannel } from '../channel/account-channel.ts'
 import type { Redis } from '../redis-connection.ts'
+import type { SecretKeys } from '../secret-key.ts'
 import type { ApiMetrics } from '../telemetry.ts'
 import type { JwtKeys } from './jwt-keys.ts'
 import { createLogin, type Login, MOST_USED_NONCES } from './login.ts'
@@ -18,7 +19,7 @@ export interface SessionsDeps {
   readonly metrics: Pick<ApiMetrics, 'logins'>
   /** Null if this is the only process. */
   readonly redis: Redis | null
-  readonly secretKey: Uint8Array
+  readonly secretKeys: SecretKeys
   readonly jwtKeys: () => JwtKeys
   /** Public URL of the API: the issuer of tokens, and the URI in sign-in messages. */
   readonly publicUrl: () => string
@@ -33,7 +34,7 @@ export function createSessions(deps: SessionsDeps): {
   readonly tokens: Tokens
   readonly login: Login
 } {
-  const { redis, secretKey, jwtKeys, publicUrl, events, metrics, now } = deps
+  const { redis, secretKeys, jwtKeys, publicUrl, events, metrics, now } = deps
   const tokens = createTokens({
     keys: jwtKeys,
     issuer: publicUrl,
@@ -44,7 +45,7 @@ export function createSessions(deps: SessionsDeps): {
   const login = createLogin({
     url: publicUrl,
     // Used nonces in memory are lost with the process. A random key invalidates its nonces as well.
-    nonces: createNonces(redis === null ? randomBytes(32) : secretKey),
+    nonces: createNonces(redis === null ? [randomBytes(32)] : secretKeys),
     used:
       redis === null
         ? createMemoryUsedNonces(usedNonces)

@@ -8,6 +8,7 @@ import { walletHoldingItem } from '../items/holding.ts'
 import { WalletHoldingsText } from '../items/wallet-holdings-text.ts'
 import { digestOf } from '../rendered-answer.ts'
 import { ask, creditsOf } from '../testing/ask.ts'
+import { cursorKeys } from '../testing/cursor-keys.ts'
 import { openStore, type TestStore } from '../testing/open-stores.ts'
 import { aPositionRow, aSwapRow, insertWallets, MINT, markStored } from '../testing/rows.ts'
 import { startApi, type TestApi } from '../testing/start-api.ts'
@@ -26,7 +27,7 @@ const T = 1_700_000_000
  */
 const ENTRY_MCAP = 25020576159.609516
 
-const codec = createCursorCodec(Buffer.alloc(32, 7))
+const codec = createCursorCodec(cursorKeys(7))
 let opened: TestStore
 let store: Store
 let api: TestApi

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { compareEventKeys, type EventKey, eventKeyText } from '../../pipeline/domain/event-key.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import { createCursorCodec } from '../cursor.ts'
+import { cursorKeys } from '../testing/cursor-keys.ts'
 import { openStore, type TestStore } from '../testing/open-stores.ts'
 import { aSwapRow, MINT } from '../testing/rows.ts'
 import type { Resource, ResourceDeps } from './resource.ts'
@@ -15,7 +16,7 @@ import { trades } from './trades.ts'
  * a unique name as its `program`, so that pages can be compared with the rows.
  */
 
-const codec = createCursorCodec(Buffer.alloc(32, 7))
+const codec = createCursorCodec(cursorKeys(7))
 const JUP = 'JUPyiwrYJFskUPiHa7hkeR8VUtAeFoSYbKedZNsDvCN'
 let opened: TestStore
 let store: Store

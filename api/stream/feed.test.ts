@@ -9,9 +9,16 @@ import { createPerturb, serveSwap } from '../../pipeline/domain/perturbation.ts'
 import { USDC } from '../../pipeline/domain/quote.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { aMarker } from '../../pipeline/testing/a-marker.ts'
-import { BEGINNING, endOfSlot, type LatePosition, lateBefore } from '../cursor.ts'
+import {
+  BEGINNING,
+  createCursorCodec,
+  endOfSlot,
+  type LatePosition,
+  lateBefore,
+} from '../cursor.ts'
 import { tradeItem } from '../items/trade.ts'
 import { aSwap, BONK, JUP, served } from '../testing/a-swap.ts'
+import { cursorKeys } from '../testing/cursor-keys.ts'
 import { handLog } from '../testing/hand-log.ts'
 import { fund, startFeed } from '../testing/start-feed.ts'
 
@@ -211,6 +218,7 @@ test('a bad message gets an error with its code and the connection stays; three 
   await fund(service.meter, 'alice', 100)
   const client = await service.connect('alice')
   const subscribe = { action: 'subscribe', channels: ['trades'] }
+  const ofRemovedKey = createCursorCodec(cursorKeys(9))
   const cases: [unknown, string][] = [
     ['', 'invalid_message'],
     ['{', 'invalid_message'],
@@ -246,6 +254,7 @@ test('a bad message gets an error with its code and the connection stays; three 
     [{ ...subscribe, after: null }, 'invalid_cursor'],
     [{ ...subscribe, after: 5 }, 'invalid_cursor'],
     [{ ...subscribe, after: 'A'.repeat(50) }, 'invalid_cursor'],
+    [{ ...subscribe, after: ofRemovedKey.encode('trades', at(1)) }, 'invalid_cursor'],
     [{ ...subscribe, after: service.cursors.encode(`swaps:${BONK}`, at(1)) }, 'invalid_cursor'],
   ]
   for (const [sent, code] of cases) {

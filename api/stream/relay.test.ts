@@ -15,6 +15,7 @@ import {
 } from '../cursor.ts'
 import { type PublishedSwap, tradeItem } from '../items/trade.ts'
 import { aSwap, served } from '../testing/a-swap.ts'
+import { cursorKeys } from '../testing/cursor-keys.ts'
 import { handLog } from '../testing/hand-log.ts'
 import { catchUpSteps } from './catch-up-steps.ts'
 import type { RelayPosition } from './entry-renderer.ts'
@@ -22,7 +23,7 @@ import { createRelay, type Relay, type RelayOptions } from './relay.ts'
 import { createFeedMetrics } from './telemetry.ts'
 import type { FeedEntry } from './trade-window.ts'
 
-const cursors = createCursorCodec(Buffer.alloc(32, 1))
+const cursors = createCursorCodec(cursorKeys(1))
 const logger = pino({ level: 'silent' })
 const newLog = () => createMemoryLog({ logger, registry: createRegistry() }, { epoch: 0 })
 const render = (swap: PublishedSwap & EventKey) => JSON.stringify(tradeItem(served(swap)))

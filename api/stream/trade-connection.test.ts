@@ -11,6 +11,7 @@ import type { BlockRenewal } from '../credits/meter.ts'
 import { createCursorCodec } from '../cursor.ts'
 import { tradeItem } from '../items/trade.ts'
 import { aSwap, served } from '../testing/a-swap.ts'
+import { cursorKeys } from '../testing/cursor-keys.ts'
 import { handLog } from '../testing/hand-log.ts'
 import { blocksOf, fund } from '../testing/start-feed.ts'
 import { CreditBlock } from './credit-block.ts'
@@ -53,7 +54,7 @@ const aStep: fc.Arbitrary<Step> = fc.oneof(
  */
 async function startClient(balance: number) {
   const log = handLog()
-  const cursors = createCursorCodec(Buffer.alloc(32, 1))
+  const cursors = createCursorCodec(cursorKeys(1))
   const relay = await createRelay({
     log,
     cursors,

@@ -1,6 +1,7 @@
 import test from 'ava'
 import type { EventKey } from '../../pipeline/domain/event-key.ts'
 import { createCursorCodec } from '../cursor.ts'
+import { cursorKeys } from '../testing/cursor-keys.ts'
 import { openEmbeddedStore, type TestStore } from '../testing/open-stores.ts'
 import { aSwapRow } from '../testing/rows.ts'
 import { TradeHistory } from './trade-history.ts'
@@ -17,7 +18,7 @@ test('a late swap was published before if it is stored at another place of the l
     store,
     storeOf: () => store,
     position: { stored: () => null },
-    cursors: createCursorCodec(Buffer.alloc(32, 1)),
+    cursors: createCursorCodec(cursorKeys(1)),
     epoch: 0,
     retentionHours: 24,
     render: () => '',

@@ -164,7 +164,7 @@ test.serial(
 
     const client = await connect(socketUrl(api), token)
     // The feed polls storage once per second.
-    const start = encodeView(createCursorCodec(api.config.secretKey), startOfSnapshot(T + 10))
+    const start = encodeView(createCursorCodec(api.config), startOfSnapshot(T + 10))
     let began = ''
     for (; began !== start; await pause(20)) {
       const probe = await connect(socketUrl(api), token)

@@ -5,6 +5,7 @@ import type { Store } from '../../pipeline/store/store.ts'
 import { readStorageMarker } from '../../pipeline/store/tables/progress.ts'
 import { startFold } from '../../pipeline/workers/fold/fold.ts'
 import type { StoredSlot } from '../storage-position.ts'
+import { cursorKeys } from './cursor-keys.ts'
 import { fund, startFeed } from './start-feed.ts'
 
 const logger = createLogger('silent')
@@ -62,9 +63,11 @@ export async function startFeedWorld(store: Store, epoch: number) {
     feeds,
     stored: () => stored,
     slot: before?.slot ?? 100,
+    /** Processes take turns in which of two secret keys is their first. */
     async addFeed() {
+      const keys = feeds.length % 2 === 0 ? cursorKeys(1, 2) : cursorKeys(2, 1)
       const relay = { windowTrades: 8, quietMs: 1 }
-      const options = { log, store, stored: () => stored, relay, connectionsPerKey: 100 }
+      const options = { log, keys, store, stored: () => stored, relay, connectionsPerKey: 100 }
       const feed = await startFeed({ ...options, keepLog: true })
       await fund(feed.meter, 'alice', 1_000_000)
       feeds.push(feed)

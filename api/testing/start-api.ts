@@ -24,6 +24,7 @@ import { createCursorCodec } from '../cursor.ts'
 import type { Redis } from '../redis-connection.ts'
 import { Feed } from '../stream/feed.ts'
 import { checkAnswers } from './check-answers.ts'
+import { cursorKeys } from './cursor-keys.ts'
 
 export interface TestApi {
   readonly url: string
@@ -78,7 +79,7 @@ export async function startApi(
     host: '127.0.0.1',
     port: 0,
     publicUrl: null,
-    secretKey: Buffer.alloc(32, 7),
+    ...cursorKeys(7),
     jwtKeys: await readJwtKeys(await newJwtKeys(), 'test'),
     connectionsPerKey: 1,
     rateLimitPerMinute: 0,
@@ -91,7 +92,7 @@ export async function startApi(
     corsOrigins: [],
     ...options.config,
   }
-  const cursors = createCursorCodec(config.secretKey)
+  const cursors = createCursorCodec(config)
   const { connectionsPerKey, feedMessagesPerMinute: messagesPerMinute } = config
   const feed = new Feed(
     { channel, log, credits, logger, registry, cursors, connectionsPerKey, messagesPerMinute },

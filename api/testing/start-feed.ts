@@ -12,12 +12,13 @@ import type { Store } from '../../pipeline/store/store.ts'
 import { type AccountChannel, createMemoryChannel } from '../channel/account-channel.ts'
 import { createMemoryMeter } from '../credits/memory.ts'
 import { type BlockRenewal, type Meter, STREAM_START } from '../credits/meter.ts'
-import { createCursorCodec } from '../cursor.ts'
+import { type CursorKeys, createCursorCodec } from '../cursor.ts'
 import type { Viewer } from '../middleware/upgrade.ts'
 import type { StoredSlot } from '../storage-position.ts'
 import { Feed, type FeedDeps, type FeedOptions } from '../stream/feed.ts'
 import { ServerMessage } from '../stream/messages.ts'
 import type { ViewSource } from '../stream/view-rows.ts'
+import { cursorKeys } from './cursor-keys.ts'
 
 /** Grants credits to an account. */
 export async function fund(meter: Meter, account: string, credits: number): Promise<void> {
@@ -57,6 +58,8 @@ export async function startFeed(
     readonly stored?: () => StoredSlot | null
     readonly log?: EventLog
     readonly channel?: AccountChannel
+    /** Keys of positions; by default one. */
+    readonly keys?: CursorKeys
     /** Accounts whose key was revoked; none by default. */
     readonly revokedSince?: FeedDeps['revokedSince']
     readonly perturb?: Perturb | null
@@ -76,7 +79,7 @@ export async function startFeed(
   const logger = createLogger('silent')
   const registry = createRegistry()
   const log = options.log ?? createMemoryLog({ logger, registry: createRegistry() }, { epoch: 0 })
-  const cursors = createCursorCodec(Buffer.alloc(32, 1))
+  const cursors = createCursorCodec(options.keys ?? cursorKeys(1))
   const meter = options.meter ?? createMemoryMeter()
   const blocks = blocksOf(meter)
   const credits = {

@@ -116,7 +116,14 @@ test('each process gets the secrets of its own users, from files, and no other',
   t.like(given, {
     ingest: ['clickhouse_url_ingest', 'kafka_sasl_ingest', 'redis_url_idle'],
     workers: ['clickhouse_url_workers', 'kafka_sasl_workers', 'redis_url_idle'],
-    api: ['secret_key', 'jwt_keys', 'clickhouse_url_api', 'kafka_sasl_api', 'redis_url_api'],
+    api: [
+      'secret_key',
+      'trade_id_key',
+      'jwt_keys',
+      'clickhouse_url_api',
+      'kafka_sasl_api',
+      'redis_url_api',
+    ],
   })
   for (const [name, service] of Object.entries(services)) {
     const values = Object.entries(service.environment)
@@ -185,8 +192,10 @@ test('make-secrets.sh makes every secret once, in a folder that only its owner c
       KAFKA_SASL: read('kafka_sasl_api'),
       REDIS_URL: read('redis_url_api'),
       SECRET_KEY: read('secret_key'),
+      TRADE_ID_KEY: read('trade_id_key'),
     },
   )
+  t.deepEqual(env.SECRET_KEY, env.TRADE_ID_KEY && [env.TRADE_ID_KEY])
   t.deepEqual(
     [env.CLICKHOUSE_URL?.[0]?.username, env.KAFKA_SASL?.username, env.REDIS_URL?.username],
     ['api', 'api', 'api'],

@@ -23,6 +23,7 @@ password() {
 }
 
 put secret_key "$(openssl rand -hex 32)"
+put trade_id_key "$(cat secret_key)"   # the same as before it had a file of its own
 if [ ! -e jwt_keys ]; then
   key=$(openssl genpkey -algorithm ed25519 -outform DER | tail -c 32 | base64 | tr '+/' '-_' | tr -d '=')
   # The public key is the last 32 bytes of its DER form.

@@ -1,7 +1,7 @@
 import { createApiWithFeed } from '../../api/api-with-feed.ts'
 import { type JwtKeys, readJwtKeys, readOrCreateJwtKeys } from '../../api/auth/jwt-keys.ts'
 import type { AccountChannel } from '../../api/channel/account-channel.ts'
-import { apiConfig } from '../../api/config.ts'
+import { type ApiConfig, apiConfig } from '../../api/config.ts'
 import { readOrCreateSecretKey } from '../../api/secret-key.ts'
 import { createPerturb } from '../../pipeline/domain/perturbation.ts'
 import { readTextFile } from '../../pipeline/runtime/read-text-file.ts'
@@ -17,19 +17,18 @@ import type { Stores } from './stores.ts'
 /**
  * The secrets of the API: from the environment, or made at the first start and kept in `DATA_DIR`.
  */
-export interface ApiSecrets {
-  readonly secretKey: Uint8Array
-  readonly jwtKeys: JwtKeys
-}
+export type ApiSecrets = Pick<ApiConfig, 'secretKeys' | 'tradeIdKey' | 'jwtKeys'>
 
 /**
  * Reads the secrets of the API. Rejects with `bad_config`, naming the key or file, never a secret.
  */
 export async function readApiSecrets({ api, dataDir }: ServiceConfig): Promise<ApiSecrets> {
-  const { SECRET_KEY, JWT_KEYS_FILE: file } = api
+  const { SECRET_KEY, TRADE_ID_KEY, JWT_KEYS_FILE: file } = api
   const given = file === undefined ? null : await readKeys(file)
+  const secretKeys = SECRET_KEY ?? ([await readOrCreateSecretKey(dataDir)] as const)
   return {
-    secretKey: SECRET_KEY ?? (await readOrCreateSecretKey(dataDir)),
+    secretKeys,
+    tradeIdKey: TRADE_ID_KEY ?? secretKeys[0],
     jwtKeys: given ?? (await readOrCreateJwtKeys(dataDir)),
   }
 }

@@ -271,5 +271,10 @@ function contradictions(values: ServiceEnv): string[] {
       'by role api with REDIS_URL or CLICKHOUSE_URL: 32 bytes or more in hex or base64, the same in every process, for example from: openssl rand -hex 32',
     )
   }
+  if (values.SECRET_KEY !== undefined && values.SECRET_KEY.length > 1)
+    need(
+      'TRADE_ID_KEY',
+      'with several keys in SECRET_KEY: the only key that SECRET_KEY had before, so that no trade_id changes',
+    )
   return faults
 }

@@ -58,7 +58,9 @@ const SECTIONS = {
   },
   'Secrets, the same in every process': {
     SECRET_KEY:
-      'Encrypts cursors and signs login nonces. Required by role `api` with `CLICKHOUSE_URL` or `REDIS_URL`.',
+      'Encrypts cursors and signs login nonces: the first key encrypts and signs, all are accepted ([how to rotate it](operating.md#secret-key)). Required by role `api` with `CLICKHOUSE_URL` or `REDIS_URL`.',
+    TRADE_ID_KEY:
+      'Derives each `trade_id`. It must stay the same when `SECRET_KEY` is rotated. Required with several keys in `SECRET_KEY`.',
     JWT_KEYS_FILE:
       'JWK set of Ed25519 keys for dashboard tokens: the first signs, all verify ([how to make and rotate it](operating.md#token-keys)). Read again on SIGHUP. Required by role `api` with `CLICKHOUSE_URL` or `REDIS_URL`.',
     PRIVACY_SALT:
@@ -131,6 +133,7 @@ const UNSET: Partial<Meanings> = {
   CLICKHOUSE_READER_URL: 'none',
   REDIS_URL: 'a meter in memory',
   SECRET_KEY: 'made in `DATA_DIR`',
+  TRADE_ID_KEY: 'the key of `SECRET_KEY`',
   JWT_KEYS_FILE: 'made in `DATA_DIR`',
   PRIVACY_SALT: 'true figures are served',
   PUBLIC_URL: '`http://HOST:PORT`',

@@ -454,7 +454,7 @@ refused({
   METRICS_PORT: expected an integer from 0 to 65535, for example 9464
   PORT: expected an integer from 0 to 65535, for example 8080
   REDIS_URL: expected a URL starting with redis://, rediss://, redis+sentinel:// or rediss+sentinel://, for example redis://user:password@redis:6379 or redis+sentinel://user:password@host1:26379,host2:26379/mymaster
-  SECRET_KEY: expected at least 32 bytes in hex or base64, for example of openssl rand -hex 32
+  SECRET_KEY: expected different keys of at least 32 bytes in hex or base64, separated by commas, for example one of openssl rand -hex 32
 `,
 })
 refused({
@@ -491,8 +491,13 @@ refused({
   title: 'a secret in a file that is no such secret',
   env: { SECRET_KEY_FILE: file('bad-secret', PASSWORD) },
   says: `bad configuration:
-  SECRET_KEY: expected at least 32 bytes in hex or base64, for example of openssl rand -hex 32
+  SECRET_KEY: expected different keys of at least 32 bytes in hex or base64, separated by commas, for example one of openssl rand -hex 32
 `,
+})
+refused({
+  title: 'several secret keys and no key of trade ids',
+  env: { SECRET_KEY: `${SECRET_KEY},${'cd'.repeat(32)}` },
+  says: 'bad configuration:\n  TRADE_ID_KEY: required with several keys in SECRET_KEY: the only key that SECRET_KEY had before, so that no trade_id changes\n',
 })
 refused({
   title: 'some of the roles and no servers',

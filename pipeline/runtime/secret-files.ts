@@ -6,6 +6,7 @@ import { readFault } from './read-fault.ts'
 /** Variables whose values are secret. For each, `KEY_FILE` may name a file with the value. */
 export const SECRET_KEYS = [
   'SECRET_KEY',
+  'TRADE_ID_KEY',
   'CLICKHOUSE_URL',
   'CLICKHOUSE_READER_URL',
   'REDIS_URL',

@@ -43,9 +43,10 @@ const redis = await openLimitsRedis(config.meter, logger)
 const { credits, accounts } = createCreditSystem(store, meter, logger, redis)
 const log = createMemoryLog({ logger, registry })
 const secretKey = Buffer.alloc(32, 1)
-const cursors = createCursorCodec(secretKey)
+const cursorKeys = { secretKeys: [secretKey], tradeIdKey: secretKey } as const
+const cursors = createCursorCodec(cursorKeys)
 const jwtKeys = await readJwtKeys(await newJwtKeys(), 'bench')
-const settings = apiConfig(config.api, { secretKey, jwtKeys })
+const settings = apiConfig(config.api, { ...cursorKeys, jwtKeys })
 const feed = new Feed({
   log,
   cursors,

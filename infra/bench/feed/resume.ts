@@ -7,6 +7,8 @@ import { migrate } from '../../../pipeline/store/migrate.ts'
 import { loadConfig } from '../../service/config.ts'
 import { print } from '../kit/figures.ts'
 
+const SECRET_KEY = Buffer.alloc(32, 1)
+
 const ROWS_AT_ONCE = 50_000
 
 /**
@@ -35,7 +37,7 @@ export async function measureResume(
       position: { stored: () => stored },
       epoch: 0,
       retentionHours: 24,
-      cursors: createCursorCodec(Buffer.alloc(32, 1)),
+      cursors: createCursorCodec({ secretKeys: [SECRET_KEY], tradeIdKey: SECRET_KEY }),
       render: (swap) => JSON.stringify(tradeItem(serveSwap(swap, null))),
     })
     const all = { wallets: null, mints: null }

@@ -18,6 +18,8 @@ import { createCreditSystem, openMeter } from '../../service/credit-system.ts'
 import { startMeter } from '../kit/cpu.ts'
 import { ACCOUNTS, type FromServer, type ToServer } from './protocol.ts'
 
+const SECRET_KEY = Buffer.alloc(32, 1)
+
 /**
  * A server of the bench as a separate process: the feed over a log in memory, charging with the
  * meter of `REDIS_URL` or in memory; or, with `KIND=bare`, a `ws` server that sends the same bytes
@@ -113,7 +115,7 @@ async function startFeed() {
     logger,
     registry,
     connectionsPerKey: 100_000,
-    cursors: createCursorCodec(Buffer.alloc(32, 1)),
+    cursors: createCursorCodec({ secretKeys: [SECRET_KEY], tradeIdKey: SECRET_KEY }),
   })
   await feed.start({ walletCount: () => 250, stored: () => null }, store)
   server.on('upgrade', async (request, socket, head) => {
