@@ -7,6 +7,7 @@ import type { OnStage } from '../pipeline/runtime/slot-stage.ts'
 import type { Registry } from '../pipeline/runtime/telemetry.ts'
 import type { Store } from '../pipeline/store/store.ts'
 import { createTimelyStore } from '../pipeline/store/timely-store.ts'
+import { AccountAccess } from './accounts/account-access.ts'
 import { AccountEvents } from './accounts/account-events.ts'
 import { createAccountKeys } from './accounts/account-keys.ts'
 import type { Accounts } from './accounts/accounts.ts'
@@ -99,9 +100,11 @@ export function createApi(deps: ApiDeps): Api {
   const keyUses = new KeyUses({ store, logger, now })
   const onDropped = () => metrics.eventsDropped.inc()
   const events = new AccountEvents({ store, logger, now, onDropped })
+  const access = new AccountAccess({ accounts: deps.accounts, channel, readMs, now })
   const { keys, onKeyRefused } = createAccountKeys({
     accounts: deps.accounts,
     channel,
+    access,
     keyUses,
     events,
     lookUpsAtOnce: config.keyLookUpsAtOnce,
@@ -131,6 +134,7 @@ export function createApi(deps: ApiDeps): Api {
     epoch: log.epoch,
     billing: deps.billing ?? null,
     keys,
+    access,
     keyUses,
     onKeyRefused,
     events,

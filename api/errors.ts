@@ -14,6 +14,7 @@ export const PROBLEMS = {
     'The signature, the message or its nonce is not valid. Request a new nonce and sign its message.',
   ],
   insufficient_credits: [402, 'The credits left do not cover this call.'],
+  account_disabled: [403, 'The operator of the service has disabled this account.'],
   pro_required: [403, 'This view requires an active Pro subscription.'],
   not_found: [404, 'This path does not exist.'],
   wallet_not_found: [404, 'No tracked wallet has this alias.'],

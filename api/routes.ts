@@ -1,4 +1,6 @@
 import Router from '@koa/router'
+import compose from 'koa-compose'
+import type { AccountAccess } from './accounts/account-access.ts'
 import type { KeyLookUp } from './accounts/key-cache.ts'
 import type { Credits } from './credits/credits.ts'
 import { dashboardPages } from './dashboard/dashboard.ts'
@@ -21,6 +23,7 @@ import { limitRate, limitSite, limitWallet, startRateLimit } from './middleware/
 import { charge, showCredits } from './middleware/metering.ts'
 import { readBody } from './middleware/read-body.ts'
 import { clientNetwork, recordNetwork } from './middleware/record-network.ts'
+import { requireEnabled } from './middleware/require-enabled.ts'
 import { requirePro } from './middleware/require-pro.ts'
 import { respond } from './middleware/respond.ts'
 import { showPage } from './middleware/show-page.ts'
@@ -48,6 +51,7 @@ type ReadDeps = Omit<
 export interface RouteDeps extends ReadDeps {
   readonly credits: Credits
   readonly keys: Pick<KeyLookUp, 'accountOf'>
+  readonly access: Pick<AccountAccess, 'requireEnabled'>
   /**
    * Called with text that was sent as an API key and is not a valid one, and with the client's
    * network.
@@ -139,7 +143,7 @@ function createAnswers(deps: RouteDeps): {
 function freeChain(
   resource: Resource,
   answer: ApiMiddleware,
-  { limits, trustedProxies, tokens, billing }: RouteDeps,
+  { limits, trustedProxies, tokens, access, billing }: RouteDeps,
   { limited, loginLimited, dashboardLimited, failedAuth }: SharedSteps,
 ): ApiMiddleware[] {
   const { path, isUnlimited, isLogin, needsSession, needsPro, requestBody } = resource
@@ -148,7 +152,8 @@ function freeChain(
   if (isLogin) chain.push(limitSite(limits.loginSite, trustedProxies))
   if (needsSession) chain.push(authenticateSession(tokens, failedAuth))
   // A logout is never refused: the token that it revokes may have been stolen.
-  if (needsSession && !path.startsWith('/auth/')) chain.push(dashboardLimited)
+  if (needsSession && !path.startsWith('/auth/'))
+    chain.push(requireEnabled(access), dashboardLimited)
   chain.push(limitBody)
   if (requestBody) chain.push(readBody)
   chain.push(limitQuery, validate(resource))
@@ -182,10 +187,13 @@ function chargedChain(
 
 /** The middleware of a WebSocket handshake, for API keys and for dashboard tokens (rule F1). */
 function feedChain(
-  { credits, keys, tokens, billing, feed, upgradeOf }: RouteDeps,
+  { credits, keys, access, tokens, billing, feed, upgradeOf }: RouteDeps,
   { limited, accountLimited, dashboardLimited, failedAuth, onKeyRefused }: SharedSteps,
 ): ApiMiddleware[] {
-  const authenticated = authenticateFeed(keys, tokens, failedAuth, onKeyRefused)
+  const authenticated = compose([
+    authenticateFeed(keys, tokens, failedAuth, onKeyRefused),
+    requireEnabled(access),
+  ])
   return [
     showCredits(credits),
     limited,

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { inTime } from '../../pipeline/store/timely-store.ts'
 import type { AccountChannel } from '../channel/account-channel.ts'
+import type { AccountAccess } from './account-access.ts'
 import type { AccountEvents } from './account-events.ts'
 import type { Accounts } from './accounts.ts'
 import { hashApiKey } from './api-key.ts'
@@ -9,7 +10,10 @@ import type { KeyUses } from './key-uses.ts'
 
 /** Validates API keys for the middleware. */
 export interface AccountKeys {
-  /** Finds the account of a key through the cache, and records the use. */
+  /**
+   * Finds the account of a key through the cache, and records the use. Rejects with
+   * `account_disabled` if the account is disabled.
+   */
   readonly keys: Pick<KeyLookUp, 'accountOf'>
   /** Counts a refused key for the account that it used to belong to, if it was replaced. */
   onKeyRefused(text: string, network: string): void
@@ -22,17 +26,18 @@ export interface AccountKeys {
 export function createAccountKeys(deps: {
   readonly accounts: Pick<Accounts, 'accountOfKey'>
   readonly channel: Pick<AccountChannel, 'isUp' | 'listen'>
+  readonly access: Pick<AccountAccess, 'requireEnabled' | 'beginRead'>
   readonly keyUses: Pick<KeyUses, 'mark'>
   readonly events: Pick<AccountEvents, 'count'>
   readonly lookUpsAtOnce: number
   readonly lookUpMs: number
   readonly now: () => number
 }): AccountKeys {
-  const { accounts, channel, keyUses, events, lookUpsAtOnce, lookUpMs, now } = deps
+  const { accounts, channel, access, keyUses, events, lookUpsAtOnce, lookUpMs, now } = deps
   /** Accounts of replaced keys, by the hash of the key. */
   const replaced = new LRUCache<string, string>({ max: MOST_REPLACED_KEYS })
   const lookUp = (hash: string) =>
-    accounts.accountOfKey(hash, (account) => void replaced.set(hash, account))
+    accounts.accountOfKey(hash, (account) => void replaced.set(hash, account), access.beginRead())
   const cache = createKeyCache((hash) => inTime(lookUp(hash), lookUpMs), {
     lookUpsAtOnce,
     now,
@@ -44,6 +49,7 @@ export function createAccountKeys(deps: {
       cache.revoke(keySha256)
       replaced.set(keySha256, account)
     },
+    onAccessChanged() {},
     onSuperseded() {},
     onLoggedOut() {},
     onLoggedOutEverywhere() {},
@@ -54,7 +60,9 @@ export function createAccountKeys(deps: {
     keys: {
       async accountOf(text, options) {
         const account = await cache.accountOf(text, options)
-        if (account !== null) keyUses.mark(account)
+        if (account === null) return null
+        await access.requireEnabled(account)
+        keyUses.mark(account)
         return account
       },
     },

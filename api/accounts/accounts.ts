@@ -26,6 +26,8 @@ export interface CustomerAccount {
   readonly createdAt: number
   /** Null while it has no key. */
   readonly key: KeyState | null
+  /** Since when it is disabled, in unix milliseconds; null: it is not. */
+  readonly disabledAt: number | null
 }
 
 /**
@@ -90,22 +92,51 @@ export class Accounts {
        WHERE wallet > {after:String} ORDER BY wallet LIMIT {limit:UInt32}`,
       { after, limit },
     )
-    return rows.map((row) => ({
-      wallet: row.wallet,
-      createdAt: Number(row.created),
-      key: stateOf(row),
-    }))
+    return rows.map((row) => accountOf(row.wallet, row))
   }
 
   /** Returns the account of a wallet. Rejects with `account_not_found`. */
   async get(wallet: Address): Promise<CustomerAccount> {
     const row = await this.#read(wallet)
-    if (row === null) throw new ServiceError('account_not_found', 'this wallet has no account')
-    return { wallet, createdAt: Number(row.created), key: stateOf(row) }
+    if (row === null) throw noAccount()
+    return accountOf(wallet, row)
   }
 
   async exists(wallet: Address): Promise<boolean> {
     return (await this.#read(wallet)) !== null
+  }
+
+  /** Whether a wallet has an account that is disabled. */
+  async isDisabled(wallet: string): Promise<boolean> {
+    return ((await this.#read(wallet))?.disabled ?? null) !== null
+  }
+
+  /**
+   * Disables an account, or enables it again; idempotent. Returns since when it is disabled (unix
+   * milliseconds), or null. The caller announces it to every process. Rejects with
+   * `account_not_found`.
+   */
+  setDisabled(wallet: Address, isDisabled: boolean): Promise<number | null> {
+    return this.#withKeyLock(wallet, async (lock) => {
+      const account = await this.#read(wallet)
+      if (account === null) throw noAccount()
+      const { disabledAt } = accountOf(wallet, account)
+      if ((disabledAt !== null) === isDisabled) return disabledAt
+      const now = this.#now()
+      const row: Row = {
+        wallet,
+        created_at: dateTime(Number(account.created)),
+        key_sha256: account.key_sha256,
+        key_last4: account.key_last4,
+        key_created_at: dateTimeOf(account.key_created),
+        key_rotated_at: dateTimeOf(account.key_rotated),
+        disabled_at: isDisabled ? dateTime(now) : null,
+        version: Math.max(now, Number(account.version) + 1),
+      }
+      lock.requireHeld()
+      await this.#store.insert('accounts', [row])
+      return isDisabled ? now : null
+    })
   }
 
   /**
@@ -166,33 +197,47 @@ export class Accounts {
   }
 
   /**
-   * Returns the accounts whose key was rotated after a time, with the last rotation (unix
-   * milliseconds).
+   * Returns the accounts whose key was rotated, or that were disabled, after a time, with the last
+   * rotation or the time of disabling (unix milliseconds).
    */
-  async revokedSince(unixMs: number): Promise<{ account: string; at: number }[]> {
-    const rows = await this.#store.query<{ wallet: string; at: string }>(
-      `SELECT wallet, toUnixTimestamp64Milli(assumeNotNull(key_rotated_at)) AS at FROM accounts FINAL
-       WHERE key_rotated_at >= fromUnixTimestamp64Milli({since:Int64}) LIMIT 100000`,
+  async revokedSince(
+    unixMs: number,
+  ): Promise<{ account: string; at: number; why: 'key_rotated' | 'account_disabled' }[]> {
+    const rows = await this.#store.query<{
+      wallet: string
+      at: string
+      why: 'key_rotated' | 'account_disabled'
+    }>(
+      `SELECT wallet, toUnixTimestamp64Milli(assumeNotNull(time)) AS at, why FROM accounts FINAL
+       ARRAY JOIN [key_rotated_at, disabled_at] AS time, ['key_rotated', 'account_disabled'] AS why
+       WHERE time >= fromUnixTimestamp64Milli({since:Int64}) LIMIT 100000`,
       { since: unixMs },
     )
-    return rows.map(({ wallet, at }) => ({ account: wallet, at: Number(at) }))
+    return rows.map(({ wallet, at, why }) => ({ account: wallet, at: Number(at), why }))
   }
 
   /**
    * Returns the account of a valid key, by hash, or null if the key is unknown or replaced.
-   * `onReplaced` gets the account of a replaced key.
+   * `onReplaced` gets the account of a replaced key, `onFound` whether that of a valid key is
+   * disabled.
    */
   async accountOfKey(
     keySha256: string,
     onReplaced: (wallet: string) => void = () => {},
+    onFound: (wallet: string, isDisabled: boolean) => void = () => {},
   ): Promise<string | null> {
-    const [row] = await this.#store.query<{ wallet: string; key_sha256: string }>(
-      `SELECT wallet, key_sha256 FROM accounts FINAL
+    const [row] = await this.#store.query<
+      Pick<AccountRow, 'key_sha256' | 'disabled'> & { wallet: string }
+    >(
+      `SELECT wallet, key_sha256, toUnixTimestamp64Milli(disabled_at) AS disabled FROM accounts FINAL
        WHERE wallet IN (SELECT wallet FROM api_keys WHERE key_sha256 = {key:String}) LIMIT 1`,
       { key: keySha256 },
     )
     if (row === undefined) return null
-    if (isSameHash(row.key_sha256, keySha256)) return row.wallet
+    if (isSameHash(row.key_sha256, keySha256)) {
+      onFound(row.wallet, row.disabled !== null)
+      return row.wallet
+    }
     onReplaced(row.wallet)
     return null
   }
@@ -211,7 +256,7 @@ export class Accounts {
     return this.#locks.withLock(`key:${wallet}`, task)
   }
 
-  async #read(wallet: Address): Promise<AccountRow | null> {
+  async #read(wallet: string): Promise<AccountRow | null> {
     const [row] = await this.#store.query<AccountRow>(
       `SELECT ${ACCOUNT_COLUMNS} FROM accounts FINAL WHERE wallet = {wallet:String} LIMIT 1`,
       { wallet },
@@ -241,6 +286,7 @@ export class Accounts {
       key_last4: key.last4,
       key_created_at: dateTime(key.createdAt),
       key_rotated_at: key.rotatedAt === null ? null : dateTime(key.rotatedAt),
+      disabled_at: dateTimeOf(account?.disabled ?? null),
       version: Math.max(now, Number(account?.version ?? 0) + 1),
     }
     await this.#store.insert('api_keys', [{ key_sha256, wallet, created_at: dateTime(now) }])
@@ -252,7 +298,8 @@ export class Accounts {
 
 const ACCOUNT_COLUMNS = `toUnixTimestamp64Milli(created_at) AS created, key_sha256, key_last4,
   toUnixTimestamp64Milli(key_created_at) AS key_created,
-  toUnixTimestamp64Milli(key_rotated_at) AS key_rotated, version`
+  toUnixTimestamp64Milli(key_rotated_at) AS key_rotated,
+  toUnixTimestamp64Milli(disabled_at) AS disabled, version`
 
 interface AccountRow {
   readonly created: string
@@ -260,7 +307,22 @@ interface AccountRow {
   readonly key_last4: string
   readonly key_created: string | null
   readonly key_rotated: string | null
+  readonly disabled: string | null
   readonly version: string
+}
+
+function accountOf(wallet: string, row: AccountRow): CustomerAccount {
+  const disabledAt = row.disabled === null ? null : Number(row.disabled)
+  return { wallet, createdAt: Number(row.created), key: stateOf(row), disabledAt }
+}
+
+function noAccount(): ServiceError {
+  return new ServiceError('account_not_found', 'this wallet has no account')
+}
+
+/** Returns a time in unix milliseconds as the store takes it. */
+function dateTimeOf(unixMs: string | null): string | null {
+  return unixMs === null ? null : dateTime(Number(unixMs))
 }
 
 function stateOf(account: AccountRow | null): KeyState | null {

@@ -200,6 +200,120 @@ test.serial(
   },
 )
 
+test.serial(
+  'a disabled account is refused at once, in every process, and goes on with its credits once enabled (rule E3)',
+  async (t) => {
+    const channel = createMemoryChannel()
+    const one = await startApi(store, { channel })
+    const config = { jwtKeys: one.config.jwtKeys, publicUrl: one.url }
+    const two = await startApi(store, { channel, config })
+    const servers = [one, two]
+    const wallet = newWallet()
+    const token = await one.token(wallet.address)
+    const key = String((await me(token, one)).body.api_key)
+    const set = async (isDisabled: boolean) => {
+      await one.accounts.setDisabled(wallet.address, isDisabled)
+      await channel.accessChanged(wallet.address, isDisabled)
+    }
+    const outcomes = async (server: TestApi) => {
+      const calls = [
+        ['/wallets', key],
+        ['/ws', key],
+        ['/me/api', token],
+        ['/me/events', token],
+      ] as const
+      const answers = await Promise.all(
+        calls.map(([path, credential]) => ask(server, path, credential)),
+      )
+      return answers.map(({ status, body }) => body.code ?? status)
+    }
+    await one.accounts.adjust(wallet.address, 100, 'test', 'one')
+    const enabled = [200, 'upgrade_required', 200, 200]
+    t.deepEqual(await Promise.all(servers.map(outcomes)), [enabled, enabled])
+    const before = (await me(token, one)).body
+    const socket = await connect(`${two.url.replace('http', 'ws')}/ws`, key)
+    await set(true)
+    t.is(await socket.closed, 1008)
+    t.deepEqual(socket.received.at(-1), { type: 'account_disabled' })
+    const disabled = Array(4).fill('account_disabled')
+    t.deepEqual(await Promise.all(servers.map(outcomes)), [disabled, disabled])
+    t.is((await ask(one, '/wallets', key)).status, 403)
+    t.is((await me(await two.token(wallet.address), two)).status, 403, 'a new login')
+    // A token that may have been stolen can be revoked all the same.
+    const other = await one.token(wallet.address)
+    t.is((await ask(one, '/auth/logout', other, { method: 'POST' })).status, 204)
+    await set(false)
+    t.deepEqual((await me(token, one)).body, before)
+    t.deepEqual(await Promise.all(servers.map(outcomes)), [enabled, enabled])
+    await Promise.all([one.close(), two.close()])
+  },
+)
+
+test.serial(
+  'a disabled account is refused also in a process that missed the announcement, and a read under way does not hide it',
+  async (t) => {
+    const heard: AccountListener[] = []
+    let isUp = true
+    const deaf: AccountChannel = {
+      ...createMemoryChannel(),
+      get isUp() {
+        return isUp
+      },
+      listen: (listener) => void heard.push(listener),
+    }
+    let held: { readonly read: Promise<void>; readonly pass: Promise<void>; begin(): void } | null
+    held = null
+    let reads = 0
+    const slow: Store = {
+      ...store,
+      async query(...args) {
+        const rows = await store.query(...args)
+        if (!args[0].includes('FROM accounts')) return rows as never
+        reads++
+        if (held === null) return rows as never
+        held.begin()
+        await held.pass
+        return rows as never
+      },
+    }
+    const server = await startApi(slow, { channel: deaf })
+    const wallet = newWallet()
+    const token = await server.token(wallet.address)
+    const key = String((await me(token, server)).body.api_key)
+    t.is(await wallets(key, server), 402)
+    isUp = false
+    await server.accounts.setDisabled(wallet.address, true)
+    t.is(await wallets(key, server), 403)
+    await server.accounts.setDisabled(wallet.address, false)
+    isUp = true
+    for (const listener of heard) listener.onBack(clock.now)
+    t.is(await wallets(key, server), 402)
+
+    // The look-up of a key shows it too, so that calls with a key need no other read.
+    for (const listener of heard) listener.onBack(clock.now)
+    reads = 0
+    t.deepEqual([await wallets(key, server), await wallets(key, server)], [402, 402])
+    t.is(reads, 1)
+
+    // A token's request has read that the account is enabled when it is disabled.
+    for (const listener of heard) listener.onBack(clock.now)
+    let pass = () => {}
+    let begin = () => {}
+    const read = new Promise<void>((resolve) => {
+      begin = resolve
+    })
+    held = { read, begin, pass: new Promise<void>((resolve) => (pass = resolve)) }
+    const answer = ask(server, '/me/events', token)
+    await read
+    held = null
+    await server.accounts.setDisabled(wallet.address, true)
+    for (const listener of heard) listener.onAccessChanged(wallet.address, true)
+    pass()
+    t.is((await answer).status, 403)
+    await server.close()
+  },
+)
+
 test.serial('a rotation that could not be announced shows no key; the next one does', async (t) => {
   let isAway = true
   const memory = createMemoryChannel()

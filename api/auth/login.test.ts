@@ -562,6 +562,7 @@ test.serial(
       onLoggedOutEverywhere() {},
       onSuperseded() {},
       onRotated() {},
+      onAccessChanged() {},
       onBack() {},
     })
     const away = await startApi(switched.store, { channel })

@@ -21,6 +21,7 @@ function listen(channel: AccountChannel) {
   channel.listen({
     onSuperseded: (account, name) => hear(`superseded ${account} ${name}`),
     onRotated: (account, key) => hear(`rotated ${account} ${key}`),
+    onAccessChanged: (account, isDisabled) => hear(`access ${account} ${isDisabled}`),
     onLoggedOut: (tokenId) => hear(`logged_out ${tokenId}`),
     onLoggedOutEverywhere: (wallet, generation) =>
       hear(`logged_out_everywhere ${wallet} ${generation}`),
@@ -37,14 +38,16 @@ function listen(channel: AccountChannel) {
     })
 }
 
-test('with one process listeners get a rotation, a logout and a logout everywhere at once', async (t) => {
+test('with one process listeners get a rotation, a disabled account, a logout and a logout everywhere at once', async (t) => {
   const channel = createMemoryChannel()
   const heard = listen(channel)
   await channel.rotated('alice', 'hash')
+  await channel.accessChanged('alice', true)
   await channel.loggedOut('token')
   await channel.loggedOutEverywhere('alice', 7)
-  t.deepEqual(await heard(3), [
+  t.deepEqual(await heard(4), [
     'rotated alice hash',
+    'access alice true',
     'logged_out token',
     'logged_out_everywhere alice 7',
   ])
@@ -96,6 +99,11 @@ withRedis(
     // A process also receives its own events.
     t.deepEqual(await heardB(2), ['rotated carol hash', 'logged_out token'])
     t.deepEqual(await heardA(1), ['logged_out token'])
+    for (const isDisabled of [true, false]) {
+      await a.accessChanged('carol', isDisabled)
+      t.deepEqual(await heardA(2), Array(2).fill(`access carol ${isDisabled}`))
+      t.deepEqual(await heardB(1), [`access carol ${isDisabled}`])
+    }
     await a.loggedOutEverywhere('carol', 7)
     t.deepEqual(await heardA(1), ['logged_out_everywhere carol 7'])
     t.deepEqual(await heardB(1), ['logged_out_everywhere carol 7'])

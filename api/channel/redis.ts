@@ -92,6 +92,12 @@ class RedisChannel implements AccountChannel {
     await orUnavailable(this.#commands.publish(this.#topic, `rotated ${account} ${keySha256}`))
   }
 
+  async accessChanged(account: string, isDisabled: boolean): Promise<void> {
+    for (const listener of this.#listeners) listener.onAccessChanged(account, isDisabled)
+    const what = isDisabled ? 'disabled' : 'enabled'
+    await orUnavailable(this.#commands.publish(this.#topic, `access ${account} ${what}`))
+  }
+
   async loggedOut(tokenId: string): Promise<void> {
     for (const listener of this.#listeners) listener.onLoggedOut(tokenId)
     await orUnavailable(this.#commands.publish(this.#topic, `logged_out ${tokenId}`))
@@ -137,6 +143,7 @@ class RedisChannel implements AccountChannel {
       if (kind === 'logged_out') listener.onLoggedOut(subject)
       else if (detail === undefined) return
       else if (kind === 'rotated') listener.onRotated(subject, detail)
+      else if (kind === 'access') listener.onAccessChanged(subject, detail === 'disabled')
       else if (kind === 'logged_out_everywhere')
         listener.onLoggedOutEverywhere(subject, Number(detail))
       else if (kind === 'superseded') {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { WebSocket } from 'ws'
 import type { Channel, ServerMessage } from '../stream/messages.ts'
-import { FeedEnded } from './feed-ended.ts'
+import { FeedEnded, finalEnd } from './feed-ended.ts'
 
 /** URL of the feed, and the credential to connect with. */
 export interface FeedEndpoint {
@@ -26,6 +26,8 @@ export interface FeedSubscription {
  */
 export class FeedConnection {
   readonly #socket: WebSocket
+  /** Whether the credential is an API key and not a dashboard token. */
+  readonly #isKey: boolean
   readonly #buffer: ServerMessage[] = []
   /** Wakes `messages` when there is a message or the connection is over. */
   #wake = () => {}
@@ -35,6 +37,7 @@ export class FeedConnection {
   readonly #watchdog: NodeJS.Timeout
 
   constructor(endpoint: FeedEndpoint, subscription: FeedSubscription) {
+    this.#isKey = endpoint.bearer.startsWith('tw_')
     this.#socket = new WebSocket(endpoint.url, {
       headers: { authorization: `Bearer ${endpoint.bearer}` },
       handshakeTimeout: 10_000,
@@ -93,7 +96,7 @@ export class FeedConnection {
   }
 
   #onRefusal(response: IncomingMessage): void {
-    this.#failure = refusalOf(response.statusCode ?? 0)
+    this.#failure = refusalOf(response.statusCode ?? 0, this.#isKey)
     response.destroy()
     this.#socket.terminate()
     this.#end()
@@ -116,12 +119,14 @@ const MAX_BUFFERED = 2000
 const SILENCE_MS = 75_000
 
 /** Why the handshake was refused; null when reconnecting may help. */
-function refusalOf(status: number): FeedEnded | null {
+function refusalOf(status: number, isKey: boolean): FeedEnded | null {
   if (status === 401)
     return new FeedEnded('unauthorized', 'the key or token is not valid: use the newest one')
   if (status === 402)
     return new FeedEnded('insufficient_credits', 'no credits are left: top up first')
-  if (status === 403) return new FeedEnded('pro_required', 'the wallet has no active Pro')
+  if (status === 403 && isKey) return finalEnd('account_disabled')
+  if (status === 403)
+    return new FeedEnded('pro_required', 'the wallet has no active Pro, or its account is disabled')
   if (status < 500 && status !== 429)
     return new FeedEnded('refused', `refused with status ${status}`)
   return null

@@ -45,7 +45,7 @@ only at the head, so paging skips and repeats nothing. Cursors are opaque.
 **Parameters.** A value that is not allowed is refused with 400 \`invalid_parameter\`, never
 clamped. Unknown parameters are ignored. A query string of more than 2,048 bytes is refused in the
 same way. If several refusals apply, the answer is the first of: 404 (path), 405, 429 (client
-address), 401, 429 (account), 413, 415, 400, 402, 403, 404 (wallet), 503.
+address), 401, 403 \`account_disabled\`, 429 (account), 413, 415, 400, 402, 403, 404 (wallet), 503.
 
 **Refusals** are \`application/problem+json\`. Programs should decide by \`code\`.
 

@@ -107,7 +107,7 @@ test('openapi.json is an OpenAPI 3.1 document of every resource, with its price'
   const [limit, cursor] = trades?.parameters ?? []
   t.deepEqual(limit?.schema, { type: 'integer', minimum: 1, maximum: 100, default: 25 })
   t.deepEqual(cursor?.schema, { type: 'string', format: 'cursor' })
-  const statuses = ['200', '304', '400', '401', '402', '405', '413', '429', '500', '503']
+  const statuses = ['200', '304', '400', '401', '402', '403', '405', '413', '429', '500', '503']
   t.deepEqual(Object.keys(trades?.responses ?? {}), statuses)
   t.true('404' in (document.paths['/wallets/{alias}/metrics']?.get?.responses ?? {}))
   for (const [code, [status]] of Object.entries(PROBLEMS))

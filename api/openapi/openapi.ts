@@ -186,13 +186,18 @@ export function problemsOf(resource: Resource): readonly ProblemCode[] {
     'internal_error',
     ...(isUnlimited ? [] : (['rate_limited', 'unavailable'] as const)),
     ...(price === null ? [] : METERED_PROBLEMS),
-    ...(needsSession ? (['unauthorized'] as const) : []),
+    ...(needsSession ? (['unauthorized', 'account_disabled'] as const) : []),
     ...(needsPro ? (['pro_required'] as const) : []),
     ...(requestBody ? (['unsupported_media_type'] as const) : []),
   ]
 }
 
-const METERED_PROBLEMS = ['unauthorized', 'insufficient_credits', 'unavailable'] as const
+const METERED_PROBLEMS = [
+  'unauthorized',
+  'account_disabled',
+  'insufficient_credits',
+  'unavailable',
+] as const
 
 /** Each status with its problem codes. */
 const STATUSES = [...new Set(Object.values(PROBLEMS).map(([status]) => status))].map(

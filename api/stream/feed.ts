@@ -44,7 +44,7 @@ export interface FeedDeps {
   readonly credits: FeedCredits
   /** Events of accounts from other processes; by default this is the only process. */
   readonly channel?: AccountChannel
-  /** Reads the keys revoked since a time (unix milliseconds). */
+  /** Reads the keys revoked, and the accounts disabled, since a time (unix milliseconds). */
   readonly revokedSince?: (unixMs: number) => Promise<readonly RevokedKey[]>
   /**
    * How many connections one key may have, and how many the dashboards of one wallet. A newer one
@@ -144,6 +144,11 @@ export class Feed implements UpgradeHandler, FeedStatus {
         this.#viewers.endSuperseded(name)
       },
       onRotated: (account) => this.endAll(account, 'key_rotated'),
+      onAccessChanged: (account, isDisabled) => {
+        if (!isDisabled) return
+        this.endAll(account, 'account_disabled')
+        this.#viewers.endAll(dashboardOf(account), 'account_disabled')
+      },
       onLoggedOut: (tokenId) =>
         this.#endViewers('token_revoked', (connection) => connection.tokenId === tokenId),
       onLoggedOutEverywhere: (wallet, generation) =>
@@ -284,11 +289,14 @@ export class Feed implements UpgradeHandler, FeedStatus {
     for (const connection of this.#viewers.active()) if (isMeant(connection)) connection.end(reason)
   }
 
-  /** Ends the account's connections that were opened before its key was revoked. */
-  #endRevoked({ account, at }: RevokedKey): void {
-    for (const registered of this.#traders.registered())
-      if (registered.account === account && registered.openedAt < at)
-        registered.connection.end('key_rotated')
+  /** Ends connections that were opened before their key was revoked or their account disabled. */
+  #endRevoked({ account, at, why }: RevokedKey): void {
+    const isMeant = (of: { readonly account: Account; readonly openedAt: number }) =>
+      of.openedAt < at &&
+      (of.account === account ||
+        (why === 'account_disabled' && of.account === dashboardOf(account)))
+    for (const registered of [...this.#traders.registered(), ...this.#viewers.registered()])
+      if (isMeant(registered)) registered.connection.end(why)
   }
 
   /**
@@ -360,7 +368,7 @@ export class Feed implements UpgradeHandler, FeedStatus {
 
   #openViews(relay: ViewRelay, webSocket: WebSocket, socket: Duplex, viewer: Viewer): void {
     // The limit of connections applies to a wallet's dashboards and to its key separately.
-    const account = `dashboard:${viewer.wallet}`
+    const account = dashboardOf(viewer.wallet)
     const name = randomUUID()
     const openSocket = this.#sockets.add(webSocket)
     const connection: ViewConnection = new ViewConnection({
@@ -390,6 +398,11 @@ export class Feed implements UpgradeHandler, FeedStatus {
     const done = work.finally(() => this.#closing.delete(done))
     this.#closing.add(done)
   }
+}
+
+/** The name under which the dashboards of a wallet are registered. */
+function dashboardOf(wallet: string): Account {
+  return `dashboard:${wallet}`
 }
 
 /** The parts of the storage position that the feed uses. */

@@ -1,17 +1,18 @@
 import type { Logger } from '../../pipeline/runtime/logger.ts'
 import type { Account } from '../credits/meter.ts'
 
-/** An account whose key was revoked, and when (unix milliseconds). */
+/** An account whose key was revoked, or that was disabled, and when (unix milliseconds). */
 export interface RevokedKey {
   readonly account: Account
   readonly at: number
+  readonly why: 'key_rotated' | 'account_disabled'
 }
 
 /** Dependencies of the lookup of missed revocations. */
 export interface MissedRevocationsDeps {
-  /** Reads the keys revoked since a time (unix milliseconds). */
+  /** Reads the keys revoked, and the accounts disabled, since a time (unix milliseconds). */
   readonly revokedSince: ((unixMs: number) => Promise<readonly RevokedKey[]>) | undefined
-  /** Called for each key revoked while the account channel was down. */
+  /** Called for each of them that the account channel did not announce. */
   onRevoked(revoked: RevokedKey): void
   readonly logger: Logger
 }

@@ -403,6 +403,39 @@ test('a connection ends when its token is revoked, also when the event was lost'
   await service.close()
 })
 
+test('connections of a disabled account end, also when the announcement was missed (rule E3)', async (t) => {
+  const channel = createMemoryChannel()
+  const heard: AccountListener[] = []
+  let disabledAt = 0
+  const service = await startFeed({
+    channel: {
+      ...channel,
+      listen(listener) {
+        heard.push(listener)
+        channel.listen(listener)
+      },
+    },
+    revokedSince: async () => [{ account: 'carol', at: disabledAt, why: 'account_disabled' }],
+  })
+  const accounts = ['alice', 'bob', 'carol']
+  for (const account of accounts) await fund(service.meter, account, 10)
+  const names = accounts.flatMap((account) => [account, `dashboard:${account}`])
+  const clients = await Promise.all(names.map((name) => service.connect(name)))
+  const [alice, alicesDashboard, bob, bobsDashboard, carol, carolsDashboard] = clients
+  const end = [{ type: 'account_disabled' }]
+  await channel.accessChanged('alice', true)
+  await channel.accessChanged('bob', false)
+  for (const client of [alice, alicesDashboard]) {
+    t.deepEqual(await client!.take(2), end)
+    t.is(await client!.closed, 1008)
+  }
+  disabledAt = Date.now() + 1
+  for (const listener of heard) listener.onBack(disabledAt)
+  for (const client of [carol, carolsDashboard]) t.deepEqual(await client!.take(2), end)
+  for (const client of [bob, bobsDashboard]) t.deepEqual(await client!.fence(), [])
+  await service.close()
+})
+
 test('a connection whose key was rotated unheard ends once that can be read; who came with the new key stays', async (t) => {
   const heard: AccountListener[] = []
   const channel = {
@@ -417,7 +450,7 @@ test('a connection whose key was rotated unheard ends once that can be read; who
     async revokedSince(since) {
       reads.push(since)
       if (isAway) throw new Error('away')
-      return [{ account: 'alice', at }]
+      return [{ account: 'alice', at, why: 'key_rotated' }]
     },
   })
   const accounts = ['alice', 'bob']

@@ -53,13 +53,14 @@ export const accountList = optionCommand({
   },
 })
 
-function itemOf({ wallet, createdAt, key }: CustomerAccount) {
+function itemOf({ wallet, createdAt, key, disabledAt }: CustomerAccount) {
   return {
     wallet,
     created_at: secondsOf(createdAt),
     api_key_last4: key?.last4 ?? null,
     api_key_created_at: secondsOf(key?.createdAt),
     api_key_rotated_at: secondsOf(key?.rotatedAt),
+    disabled_at: secondsOf(disabledAt),
   }
 }
 

@@ -117,6 +117,8 @@ test.serial(
       'account show',
       'account list',
       'account rotate',
+      'account disable',
+      'account enable',
       'wallets',
       'backfill',
       'recompute',

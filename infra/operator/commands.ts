@@ -3,6 +3,7 @@ import { ServiceError, type ServiceErrorCode } from '../../pipeline/domain/servi
 import { accountConfirm } from './account-confirm.ts'
 import { accountCreate } from './account-create.ts'
 import { accountCredit } from './account-credit.ts'
+import { accountDisable, accountEnable } from './account-disable.ts'
 import { accountRotate } from './account-rotate.ts'
 import { accountList, accountShow } from './account-show.ts'
 import { actionsCommand } from './actions.ts'
@@ -36,6 +37,8 @@ const COMMANDS: readonly Command[] = [
   accountShow,
   accountList,
   accountRotate,
+  accountDisable,
+  accountEnable,
   walletsCommand,
   backfill,
   recomputeCommand,

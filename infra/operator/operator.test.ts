@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import test from 'ava'
 import { Accounts } from '../../api/accounts/accounts.ts'
 import { type ApiKey, hashApiKey } from '../../api/accounts/api-key.ts'
+import { createMemoryChannel } from '../../api/channel/account-channel.ts'
 import { Ledger } from '../../api/credits/ledger.ts'
 import { address } from '../../pipeline/domain/address.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
@@ -117,6 +118,7 @@ test.serial('an account is shown and listed without its key (rule J3)', async (t
   t.deepEqual(rest, {
     wallet: CUSTOMER,
     api_key_rotated_at: null,
+    disabled_at: null,
     balance_credits: 0,
     plan: null,
     plan_expires_at: null,
@@ -143,7 +145,10 @@ test.serial('an account is shown and listed without its key (rule J3)', async (t
 
 test.serial('a rotated key is invalid at once, in every process (rules E3, J3)', async (t) => {
   const told: unknown[] = []
-  const channel = async () => ({ rotated: async (...news: unknown[]) => void told.push(news) })
+  const channel = async () => ({
+    ...createMemoryChannel(),
+    rotated: async (...news: unknown[]) => void told.push(news),
+  })
   const rotate = async (...options: string[]) => {
     const args = ['account', 'rotate', '--wallet', CUSTOMER, ...options]
     const { document } = await runCommand(args, { ...parts, channel }, () => {})
@@ -174,6 +179,47 @@ test.serial('a rotated key is invalid at once, in every process (rules E3, J3)',
   )
 })
 
+test.serial(
+  'an account is disabled and enabled, and that is announced (rules E3, J3)',
+  async (t) => {
+    const announced: unknown[] = []
+    const channel = async () => ({
+      ...createMemoryChannel(),
+      accessChanged: async (...change: unknown[]) => void announced.push(change),
+    })
+    const set = async (verb: string) => {
+      const args = ['account', verb, '--wallet', CUSTOMER, '--reason', 'unpaid bill']
+      const { document } = await runCommand(args, { ...parts, channel }, () => {})
+      return document as { wallet: string; disabled_at: number | null }
+    }
+    const shown = async () => (await run('account', 'show', '--wallet', CUSTOMER)).document
+    const before = await shown()
+    const { disabled_at } = await set('disable')
+    t.true(Math.abs(Number(disabled_at) - Date.now() / 1000) < 600)
+    t.deepEqual(await shown(), { ...(before as object), disabled_at })
+    const { items } = (await run('account', 'list')).document as { items: { wallet: string }[] }
+    t.like(
+      items.find(({ wallet }) => wallet === CUSTOMER),
+      { disabled_at },
+    )
+    // Repeated, it announces again, in case the first announcement was lost.
+    t.deepEqual(await set('disable'), { wallet: CUSTOMER, disabled_at })
+    await run('account', 'rotate', '--wallet', CUSTOMER)
+    t.true(await parts.accounts.isDisabled(CUSTOMER), 'a new key changes nothing')
+    t.deepEqual(await set('enable'), { wallet: CUSTOMER, disabled_at: null })
+    t.false(await parts.accounts.isDisabled(CUSTOMER))
+    t.deepEqual(announced, [
+      [CUSTOMER, true],
+      [CUSTOMER, true],
+      [CUSTOMER, false],
+    ])
+    t.is(
+      await refused('account', 'disable', '--wallet', TRACKED[0] ?? ''),
+      'account_not_found: this wallet has no account',
+    )
+  },
+)
+
 test('an error names every argument at fault', async (t) => {
   t.is(
     await refused('account', 'create', '--wallet', 'me', '--credits', '1.5'),
@@ -195,7 +241,7 @@ test('an error names every argument at fault', async (t) => {
   )
   t.is(
     await refused('account', 'debit'),
-    'invalid_argument: no such command: account debit (there is account create, account credit, account confirm, account show, account list, account rotate)',
+    'invalid_argument: no such command: account debit (there is account create, account credit, account confirm, account show, account list, account rotate, account disable, account enable)',
   )
   t.is(await refused(), 'invalid_argument: no command was given (--help lists them)')
   t.is(

@@ -49,6 +49,7 @@ const TITLES: Readonly<Record<string, string>> = {
   unauthorized: 'This API key is not valid. It was rotated or mistyped.',
   rate_limited: 'Too many requests came from your network or account.',
   unavailable: 'The service is temporarily unavailable.',
+  account_disabled: 'The operator of the service has disabled this account.',
   pro_required: 'This page needs an active Pro subscription.',
 }
 

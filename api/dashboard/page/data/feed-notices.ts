@@ -38,10 +38,16 @@ export function isFinalMessage(type: string): boolean {
     'balance_exhausted',
     'superseded',
     'key_rotated',
+    'account_disabled',
     'token_expired',
     'token_revoked',
     'pro_expired',
   ].includes(type)
+}
+
+const DISABLED: FeedNotice = {
+  tone: 'bad',
+  text: 'The operator of the service has disabled this account.',
 }
 
 const NOTICES: Readonly<Record<string, FeedNotice>> = {
@@ -61,6 +67,7 @@ const NOTICES: Readonly<Record<string, FeedNotice>> = {
     tone: 'bad',
     text: 'This API key was rotated. Enter the new key, then start again.',
   },
+  account_disabled: DISABLED,
   restarting: {
     tone: 'info',
     text: 'The service is restarting. The feed reconnects and continues where it stopped.',
@@ -97,6 +104,7 @@ const REFUSALS: Readonly<Record<string, FeedNotice>> = {
     tone: 'bad',
     text: 'The service does not accept this API key or sign-in. It was rotated or has expired.',
   },
+  account_disabled: DISABLED,
   insufficient_credits: {
     tone: 'bad',
     text: 'You have no credits left. Top up, then start again.',

@@ -1,0 +1,3 @@
+-- `accounts` says whether the operator has disabled the account (rule E3). Credits and key stay.
+ALTER TABLE accounts
+    ADD COLUMN IF NOT EXISTS disabled_at Nullable(DateTime64(3, 'UTC')) COMMENT 'since when the account is disabled; NULL: it is not';
