@@ -97,15 +97,18 @@ test('the probe counts and measures trades of the feed, and says which are too l
 })
 
 test('a feed without the trades of REST is a fault, and so is a service that is gone', async (t) => {
-  const second = Math.floor(Date.now() / 1000)
-  const answers: Record<string, unknown> = {
-    '/status': { lag_seconds: 1 },
-    '/trades': { items: [], next_cursor: null, has_more: false },
+  let hasTrades = false
+  /** A trade in each second of the last minute, so that any two comparisons see the same ones. */
+  const items = () => {
+    const now = Math.floor(Date.now() / 1000)
+    return hasTrades ? Array.from({ length: 60 }, (_, age) => trade(now - age)) : []
   }
   const server = createServer((request, response) => {
     response.setHeader('content-type', 'application/json')
     response.statusCode = request.url === '/ws' ? 503 : 200
-    response.end(JSON.stringify(answers[request.url?.split('?')[0] ?? '']))
+    const page = { items: items(), next_cursor: null, has_more: false }
+    const isStatus = request.url?.startsWith('/status')
+    response.end(JSON.stringify(isStatus ? { lag_seconds: 1 } : page))
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()
@@ -122,7 +125,7 @@ test('a feed without the trades of REST is a fault, and so is a service that is 
     settleSeconds: 0,
     reconnectMs: 0,
     onProgress({ faults }) {
-      answers['/trades'] = { items: [trade(second + 1)], next_cursor: null, has_more: false }
+      hasTrades = true
       if ((faults.differs ?? 0) > 0) stopping.abort()
     },
   })
