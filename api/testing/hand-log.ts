@@ -9,6 +9,7 @@ export function handLog(partitions = 1) {
   const log: EventLog & { hand(entries: Entries, partition?: number): Promise<void> } = {
     partitions,
     epoch: 0,
+    checkFormat: async () => {},
     lead: async () => {},
     checkpoint: async () => null,
     extent: async () => ({ id: 'by hand', partitions: new Map() }),

@@ -102,6 +102,7 @@ const HEALTH = {
   'ready_check_up{check="store",role="api",instance="api"}': '1x400',
   'ready_check_up{check="log",role="api",instance="api"}': '1x400',
   'ready_check_up{check="meter",role="api",instance="api"}': '1x400',
+  'ready_check_up{check="format",role="workers",instance="workers"}': '1x400',
   'ready_check_up{check="stages",role="workers",instance="workers"}': '1x400',
   'ingest_updates_total{kind="slot",instance="ingest"}': '0+38x400',
   'ingest_updates_total{kind="slot",instance="standby"}': '0+38x400',
@@ -171,6 +172,11 @@ const FAULTS: Readonly<
   StreamSilent: { series: { [SLOTS]: stands, [SLOTS_OF_STANDBY]: stands } },
   ProcessDown: { series: { [WORKERS]: turns('1', '0') }, also: ['RoleDown'] },
   DependencyLostByOne: { series: { [STORE]: turns('1', '0') } },
+  ProcessTooOld: {
+    series: {
+      'ready_check_up{check="format",role="workers",instance="workers"}': turns('1', '0'),
+    },
+  },
   CrashLoop: {
     series: {
       'process_start_time_seconds{job="tracked-wallets",role="workers",instance="workers"}':

@@ -53,6 +53,7 @@ export async function openStores({ config, logger, registry }: ServiceContext): 
       store: () => store.ping(),
       schema: createSchemaCheck(store),
       log: () => log.ping(),
+      format: () => log.checkFormat(),
     },
   }
 }

@@ -5,6 +5,7 @@ export type ServiceErrorCode =
   | 'bad_strategies_file'
   | 'bad_labels_file'
   | 'schema_changed'
+  | 'newer_format'
   | 'unreachable'
   | 'unavailable'
   | 'closed'

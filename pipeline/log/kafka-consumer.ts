@@ -19,6 +19,7 @@ import { leaveSilentBroker } from './kafka-sockets.ts'
 import type { BatchHandler, ConsumeOptions, Consumer, LogRecord } from './log.ts'
 import type { LogMessage } from './log-message.ts'
 import { decodeMessage } from './record.ts'
+import type { FormatStop, StoppedPartitions } from './stopped-partitions.ts'
 import type { LogMetrics } from './telemetry.ts'
 
 interface Deps {
@@ -29,6 +30,7 @@ interface Deps {
   readonly sessionTimeoutMs: number
   readonly logger: Logger
   readonly metrics: LogMetrics
+  readonly stopped: StoppedPartitions
 }
 
 /** Ticks of `TICK_MS` between two heartbeats of a busy consumer. */
@@ -117,6 +119,7 @@ export class SupervisedConsumer implements Consumer {
       await pause(pauseMs, signal)
     }
     await Promise.allSettled(this.#busy.values())
+    this.#deps.stopped.release(this)
     this.#hasStarted()
   }
 
@@ -154,7 +157,11 @@ export class SupervisedConsumer implements Consumer {
     const renew = this.#keepLease(consumer, { sessionMs: sessionTimeoutMs, rebalanceMs })
     consumer.on(consumer.events.GROUP_JOIN, ({ payload }) => {
       // Before the first fetch: the client calls listeners synchronously.
-      const lease = renew(payload.memberAssignment[topic] ?? [])
+      const own = payload.memberAssignment[topic] ?? []
+      const lease = renew(own)
+      // The client keeps partitions paused that another reader may have meanwhile read on.
+      this.#deps.stopped.release(this)
+      consumer.resume([{ topic, partitions: own }])
       if (isFollower) this.#seek(consumer)
       else assigned = assigned.then(() => this.#assign(lease, consumer))
       assigned.then(() => {
@@ -271,7 +278,7 @@ export class SupervisedConsumer implements Consumer {
     const partition = batch.partition
     const over = new AbortController()
     let lost: unknown
-    let stopped: { readonly next: bigint | null; readonly version: number } | null = null
+    let stop: FormatStop | null = null
     const beat = () => {
       if (!isRunning() || this.#closing.signal.aborted) over.abort()
       heartbeat().catch((error: unknown) => {
@@ -291,7 +298,7 @@ export class SupervisedConsumer implements Consumer {
       await assigned
       if (this.#isStale(payload)) return
       const { records, time, next, newer } = await this.#read(partition, batch.messages)
-      if (newer !== null) stopped = { next, version: newer }
+      stop = newer
       const done =
         records.length === 0 ||
         (await handOut({ partition, time, records }, this.#handler, {
@@ -312,10 +319,11 @@ export class SupervisedConsumer implements Consumer {
       clearInterval(beating)
     }
     if (lost) throw lost
-    if (stopped !== null) {
-      const { next, version } = stopped
+    if (stop !== null && this.#lease?.partitions.includes(partition)) {
+      const { offset, version } = stop
+      this.#deps.stopped.add(this, stop)
       logger.error(
-        { partition, offset: String(next ?? batch.firstOffset()), version },
+        { partition, offset: String(offset), version },
         'log holds records of a newer version of the service: partition stops, upgrade this process',
       )
       payload.pause()
@@ -342,7 +350,10 @@ export class SupervisedConsumer implements Consumer {
         continue
       }
       const decoded = decodeMessage(message.value)
-      if (decoded.kind === 'newer') return { records, time, next, newer: decoded.version }
+      if (decoded.kind === 'newer') {
+        const { version } = decoded
+        return { records, time, next, newer: { partition, offset, version } }
+      }
       next = offset + 1n
       time = Math.max(time, Number(message.timestamp))
       if (decoded.kind === 'ok') records.push(logRecord(offset, decoded.message))

@@ -10,26 +10,30 @@ import {
 } from '../domain/slot.ts'
 import { deleteGroup, type KafkaClient, type KafkaMessage, withAdmin } from './kafka-client.ts'
 import { decodeMessage } from './record.ts'
+import { type FormatStop, newerFormat } from './stopped-partitions.ts'
 
 /**
  * Returns the newest marker that every partition of a topic has; null if one has none. Reads each
  * partition from its end, in steps that grow fourfold, until it finds a marker: a long tail without
  * markers is read once. Slots are appended in order with a marker on each partition, so the lowest
- * of the newest markers is on all of them. Rejects when the server is lost.
+ * of the newest markers is on all of them. A partition is not read past an entry of a newer format:
+ * then the checkpoint is null, and `newer` says where. Rejects when the server is lost.
  */
 export async function readCheckpoint(
   kafka: KafkaClient,
   topic: string,
   firstStep = 256,
-): Promise<SlotMarker | null> {
+): Promise<{ readonly checkpoint: SlotMarker | null; readonly newer: FormatStop | null }> {
   const tails = await openTails(kafka, topic, firstStep)
   await readTails(kafka, topic, tails, hasMarker)
-  return lowestOf(tails)
+  const newer = newerIn(tails)
+  return { checkpoint: newer === null ? lowestOf(tails) : null, newer }
 }
 
 /**
  * Returns where ingest continues. Reads each partition back to the checkpoint, for what was
- * appended of slots after it, and the first one to the newest final slot.
+ * appended of slots after it, and the first one to the newest final slot. Rejects with
+ * `newer_format` if it finds an entry that a newer version of the service wrote.
  */
 export async function findResumePoint(
   kafka: KafkaClient,
@@ -38,6 +42,7 @@ export async function findResumePoint(
 ): Promise<ResumePoint> {
   const tails = await openTails(kafka, topic, firstStep)
   await readTails(kafka, topic, tails, hasMarker)
+  refuseNewer(tails)
   const checkpoint = lowestOf(tails)
   const slot = checkpoint?.slot ?? -1
   const finalized = checkpoint?.finalized ?? null
@@ -50,6 +55,7 @@ export async function findResumePoint(
   const short = tails.filter((tail) => !reaches(tail))
   for (const tail of short) stepBack(tail)
   await readTails(kafka, topic, short, reaches)
+  refuseNewer(tails)
   const sealed = first === undefined ? [] : markersOf(first).filter((one) => one.slot < slot)
   const chain = checkpoint === null ? [] : chainTo(checkpoint, sealed)
   const settled = chain.filter((marker) => isSettled(marker)).length
@@ -61,6 +67,15 @@ export async function findResumePoint(
     partial: partialSlots(tails, slot),
     attempt: 1 + Math.max(0, ...tails.map(({ rewind }) => attemptAt(rewind, slot))),
   }
+}
+
+function refuseNewer(tails: readonly Tail[]): void {
+  const newer = newerIn(tails)
+  if (newer !== null) throw newerFormat(newer)
+}
+
+function newerIn(tails: readonly Tail[]): FormatStop | null {
+  return tails.find(({ newer }) => newer !== null)?.newer ?? null
 }
 
 /** The slots of these markers that each partition withdraws, as far back as it was read. */
@@ -114,6 +129,8 @@ interface Tail {
   readonly withdrawn: Map<number, bigint>
   /** The newest rewind read so far; null for none. */
   rewind: Rewind | null
+  /** An entry of a newer format that was read; null for none. The partition is not read on. */
+  newer: FormatStop | null
 }
 
 function markersOf(tail: Tail): SlotMarker[] {
@@ -151,6 +168,7 @@ async function openTails(kafka: KafkaClient, topic: string, step: number): Promi
     rewound: new Map(),
     withdrawn: new Map(),
     rewind: null,
+    newer: null,
   }))
 }
 
@@ -202,8 +220,9 @@ async function readTails(
         const last = batch.messages.at(-1)
         if (!last) return
         for (const message of batch.messages) readEntry(tail, message)
-        if (BigInt(last.offset) + 1n < tail.to) return resolveOffset(last.offset)
-        if (isDone(tail) || tail.from === tail.low) {
+        if (tail.newer === null && BigInt(last.offset) + 1n < tail.to)
+          return resolveOffset(last.offset)
+        if (tail.newer !== null || isDone(tail) || tail.from === tail.low) {
           unread.delete(batch.partition)
           pause()
           if (unread.size === 0) finish()
@@ -226,6 +245,8 @@ function readEntry(tail: Tail, { offset: text, value }: KafkaMessage): void {
   const offset = BigInt(text)
   if (offset >= tail.to) return
   const decoded = decodeMessage(value)
+  if (decoded.kind === 'newer')
+    tail.newer = { partition: tail.partition, offset, version: decoded.version }
   if (decoded.kind !== 'ok') return
   const { message } = decoded
   const isNewest = (known: bigint | undefined) => known === undefined || offset > known

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import anyTest from 'ava'
 import { Kafka, logLevel } from 'kafkajs'
 import { killServers, startServers, stopServers } from '../../infra/servers/servers.ts'
@@ -139,6 +140,91 @@ test(`entries that cannot be parsed are skipped and counted, those of a newer fo
   )
   await producer.disconnect()
   await log.close()
+})
+
+test(`an entry of a newer format fails the check of readiness of each reader, until its partition is read by a newer version (rule K18)${why}`, async (t) => {
+  const prefix = aPrefix()
+  const registry = createRegistry()
+  const log = await createKafkaLog(config(prefix), { ...deps(), registry }, { partitions: 2 })
+  const producer = client().producer()
+  await producer.connect()
+  await log.appendSlot({ marker: marker(1), records: [] })
+  const groups = [new Slots(), new Slots()]
+  const read = Promise.all(groups.map((slots) => slots.until(1)))
+  const shared = await log.consume({ mode: 'shared', group: 'fold' }, groups[0]!.handler)
+  const following = await log.consume({ mode: 'follow', sinceMs: 60_000 }, groups[1]!.handler)
+  await read
+  await log.checkFormat()
+  const newer = FORMAT_VERSION + 1
+  await producer.send({
+    topic: `${prefix}wallet-events`,
+    messages: [{ partition: 1, value: JSON.stringify({ v: newer }) }],
+  })
+  await producer.disconnect()
+  const stopped = async () =>
+    /^log_stopped_partitions (\d)$/m.exec(await registry.metrics())?.[1] ?? ''
+  while ((await stopped()) !== '2') await nextTurn()
+  const expected = {
+    instanceOf: ServiceError,
+    code: 'newer_format',
+    message: `partition 1 of the log has an entry of format ${newer} at offset 1; this version reads up to ${FORMAT_VERSION}: upgrade this process`,
+  }
+  await t.throwsAsync(log.checkFormat(), expected)
+  await log.appendSlot({ marker: marker(2), records: [] })
+  await t.throwsAsync(log.resumePoint(), expected, 'ingest does not start')
+  await following.close()
+  t.is(await stopped(), '1', 'a consumer that has ended has stopped nowhere')
+  await t.throwsAsync(log.checkFormat(), expected)
+  await shared.close()
+  await log.checkFormat()
+  t.is(await log.checkpoint(), null)
+  await t.throwsAsync(log.checkFormat(), expected, 'the end of the log was not read')
+  t.deepEqual(groups[0]?.seen, [[1, 2], [1]])
+
+  // The newer version: it starts where this one stopped.
+  const upgraded = client().consumer({ groupId: `${prefix}wallet-events.fold` })
+  const offsets: string[][] = [[], []]
+  await upgraded.connect()
+  await upgraded.subscribe({ topic: `${prefix}wallet-events`, fromBeginning: true })
+  await new Promise<void>((resolve, reject) => {
+    upgraded
+      .run({
+        eachMessage: async ({ partition, message }) => {
+          offsets[partition]?.push(message.offset)
+          if (offsets[1]?.length === 2) resolve()
+        },
+      })
+      .catch(reject)
+  })
+  t.deepEqual(offsets[1], ['1', '2'])
+  await upgraded.disconnect()
+  await log.close()
+})
+
+test(`a partition that comes back after a rebalance is checked again (rule K18)${why}`, async (t) => {
+  const prefix = aPrefix()
+  const registry = createRegistry()
+  const log = await createKafkaLog(config(prefix), { ...deps(), registry }, { partitions: 2 })
+  const producer = client().producer()
+  await producer.connect()
+  await producer.send({
+    topic: `${prefix}wallet-events`,
+    messages: [0, 1].map((partition) => ({ partition, value: `{"v":${FORMAT_VERSION + 1}}` })),
+  })
+  await producer.disconnect()
+  const stopped = async () =>
+    /^log_stopped_partitions (\d)$/m.exec(await registry.metrics())?.[1] ?? ''
+  const other = await createKafkaLog(config(prefix), deps(), { partitions: 2 })
+  const options = { mode: 'shared', group: 'fold' } as const
+  await log.consume(options, async () => {})
+  while ((await stopped()) !== '2') await nextTurn()
+  const joined = await other.consume(options, async () => {})
+  while ((await stopped()) !== '1') await nextTurn()
+  await joined.close()
+  while ((await stopped()) !== '2') await nextTurn()
+  await t.throwsAsync(log.checkFormat(), { code: 'newer_format' })
+  await log.close()
+  await other.close()
 })
 
 test(`a follower leaves no group behind, and topics of other prefixes share no groups${why}`, async (t) => {

@@ -32,6 +32,7 @@ import { createWriterClient } from './kafka-writer.ts'
 import type { BatchHandler, ConsumeOptions, Consumer, EventLog, LogExtent } from './log.ts'
 import type { LateOrigin, LogMessage, RecordMessage } from './log-message.ts'
 import { encodeMessage } from './record.ts'
+import { type FormatStop, newerFormat, StoppedPartitions } from './stopped-partitions.ts'
 import { createLogMetrics, type LogMetrics } from './telemetry.ts'
 import { PARTITIONS, partitionOf, type Topic, walletEventsTopic } from './topics.ts'
 
@@ -101,11 +102,15 @@ class KafkaLog implements EventLog {
   readonly #queue: AppendQueue
   readonly #closing = new AbortController()
   readonly #consumers = new Set<Consumer>()
+  readonly #stopped: StoppedPartitions
+  /** What `checkpoint` found at the end of the log that this version cannot read. */
+  #newerAtEnd: FormatStop | null = null
 
   constructor(parts: Parts) {
     this.#parts = parts
     this.partitions = parts.topic.partitions
     this.#producer = parts.producer
+    this.#stopped = new StoppedPartitions(parts.metrics)
     this.#queue = createAppendQueue((entries) => this.#producer.send(entries), MAX_REQUEST_BYTES)
   }
 
@@ -155,7 +160,9 @@ class KafkaLog implements EventLog {
   }
 
   async checkpoint(): Promise<SlotMarker | null> {
-    return this.#fromTail(readCheckpoint)
+    const { checkpoint, newer } = await this.#fromTail(readCheckpoint)
+    this.#newerAtEnd = newer
+    return checkpoint
   }
 
   async resumePoint(): Promise<ResumePoint> {
@@ -169,6 +176,7 @@ class KafkaLog implements EventLog {
       try {
         return await read(kafka, topic.name)
       } catch (cause) {
+        if (cause instanceof ServiceError) throw cause
         if (attempt === 5 || this.#closing.signal.aborted) throw unreachable(config, cause)
         logger.warn({ attempt, reason: (cause as Error).message }, 'checkpoint is read again')
       }
@@ -218,7 +226,7 @@ class KafkaLog implements EventLog {
     const { kafka, topic, sessionTimeoutMs, logger, metrics } = this.#parts
     const deps = { kafka, topic: topic.name, partitions: this.partitions }
     const consumer = new SupervisedConsumer(
-      { ...deps, sessionTimeoutMs, logger, metrics },
+      { ...deps, sessionTimeoutMs, logger, metrics, stopped: this.#stopped },
       options,
       handler,
     )
@@ -230,6 +238,11 @@ class KafkaLog implements EventLog {
         this.#consumers.delete(consumer)
       },
     }
+  }
+
+  async checkFormat(): Promise<void> {
+    this.#stopped.check()
+    if (this.#newerAtEnd !== null) throw newerFormat(this.#newerAtEnd)
   }
 
   async ping(): Promise<void> {

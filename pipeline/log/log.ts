@@ -57,8 +57,8 @@ export interface EventLog {
    */
   appendRefolds(refolds: readonly RefoldRequest[]): Promise<void>
   /**
-   * Returns the newest marker that every partition has; null on an empty log. A log in memory
-   * starts empty.
+   * Returns the newest marker that every partition has; null on an empty log, or if a newer version
+   * of the service wrote the end of a partition. A log in memory starts empty.
    */
   checkpoint(): Promise<SlotMarker | null>
   /**
@@ -69,6 +69,8 @@ export interface EventLog {
   /**
    * Returns where ingest continues after the process that appended last ended, at whatever point. A
    * log in memory ended with it: storage says where ingest continues, and this is `LIVE_START`.
+   * Rejects with `newer_format` if a newer version of the service wrote the end of the log (rule
+   * K18).
    */
   resumePoint(): Promise<ResumePoint>
   /**
@@ -92,6 +94,12 @@ export interface EventLog {
    * not.
    */
   ping(): Promise<void>
+  /**
+   * Resolves while this process can read what its consumers have reached. Rejects with
+   * `newer_format` while one has stopped before an entry that a newer version of the service wrote,
+   * or the end of the log had one when `checkpoint` read it (rule K18). A log in memory has none.
+   */
+  checkFormat(): Promise<void>
   /** Stops reading and appending, and closes every connection. */
   close(): Promise<void>
 }
@@ -181,7 +189,7 @@ export interface LogBatch {
 /**
  * An entry as read. Entries that cannot be parsed are skipped, counted in
  * `log_malformed_records_total`, and logged by offset. An entry that a newer version of the service
- * wrote stops its partition until this process is upgraded.
+ * wrote stops its partition until this process is upgraded; `checkFormat` says so.
  */
 export type LogRecord = { readonly offset: bigint } & (
   | { readonly kind: 'marker'; readonly marker: SlotMarker }

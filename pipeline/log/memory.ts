@@ -185,6 +185,8 @@ class MemoryLog implements EventLog {
     }
   }
 
+  async checkFormat(): Promise<void> {}
+
   async ping(): Promise<void> {
     this.#refuseWhenClosed()
   }

@@ -2,7 +2,7 @@ import { metricsOf, type Registry } from '../runtime/telemetry.ts'
 
 /** Metrics of a log. */
 export function createLogMetrics(registry: Registry) {
-  const { counter, histogram } = metricsOf(registry)
+  const { counter, gauge, histogram } = metricsOf(registry)
   return {
     appendSeconds: histogram(
       'log_append_seconds',
@@ -17,6 +17,10 @@ export function createLogMetrics(registry: Registry) {
       'log_malformed_records_total',
       'Records on the log that could not be parsed and were skipped.',
       ['reason'],
+    ),
+    stoppedPartitions: gauge(
+      'log_stopped_partitions',
+      'Partitions of the log that are not read on, because a newer version wrote the next entry.',
     ),
     redeliveries: counter(
       'log_redeliveries_total',

@@ -17,7 +17,10 @@ export interface StandbyDeps {
   readonly deposits?: Pick<DepositIndex, 'accounts'> | null
   /** Opens streams from the Yellowstone servers. */
   readonly open: OpenUpdateStream
-  readonly log: Pick<EventLog, 'partitions' | 'consume' | 'checkpoint' | 'extent' | 'lead'>
+  readonly log: Pick<
+    EventLog,
+    'partitions' | 'consume' | 'checkpoint' | 'checkFormat' | 'extent' | 'lead'
+  >
   readonly logger: Logger
   readonly limits?: LeaderWatchLimits
 }
@@ -85,16 +88,22 @@ export async function startStandby(deps: StandbyDeps): Promise<Standby> {
     watch.onMarker(partition, slot, now())
   logger.info('stands by')
 
-  /** Takes over. False if Kafka does not answer: then no leader can append. */
+  /**
+   * Takes over. False if Kafka does not answer: then no leader can append. False also if the leader
+   * is of a newer version: its slots do not show here (rule K18).
+   */
   async function lead(): Promise<boolean> {
     const asked = now()
     try {
+      await log.checkFormat()
       await log.extent()
       if (now() - asked > SLOW_LOG_MS || !watch.isLeaderLost(now())) return false
       await log.lead()
       return true
     } catch (error) {
-      if ((error as { code?: string }).code !== 'unreachable') throw error
+      const { code } = error as { code?: string }
+      if (code === 'newer_format') return false // `/readyz` says so
+      if (code !== 'unreachable') throw error
       logger.warn('Kafka does not answer: waits for the leader')
       return false
     }
