@@ -38,6 +38,15 @@ test('docs/tables.md lists every table with its key', (t) => {
   t.deepEqual(listed.sort(), tables.map(({ name, key }) => `\`${name}\` \`${key}\``).sort())
 })
 
+test('a schema file says in its first line whether older versions of the service go on (rule K19)', (t) => {
+  const files = readdirSync(join(ROOT, 'sql')).filter((file) => file.endsWith('.sql'))
+  const unmarked = files.filter(
+    (file) => !/^-- (?:compatible|incompatible): \w.+\n/.test(read(`sql/${file}`)),
+  )
+  const OF_VERSION_1_0_0 = 48 // written before the rule
+  t.is(unmarked.length, OF_VERSION_1_0_0, unmarked.slice(OF_VERSION_1_0_0 - 5).join(', '))
+})
+
 test('docs/tables.md lists every view of analysts', (t) => {
   const listed = rowsOf('Views\n').flatMap(([names = '']) =>
     [...names.matchAll(/`(\w+)/g)].map(([, name = '']) => name),

@@ -1,3 +1,4 @@
+-- compatible: adds columns, and replaces a view of analysts
 -- Adds exact figures to the watchlist and to signals (see 0040_watchlist.sql, 0044_signals.sql).
 --   Replaces the analyst's view of the watchlist: a change of an unknown market cap is null.
 -- `exact_mcap` and `exact_trigger_mcap` are market caps in USD as texts `numerator/denominator` in

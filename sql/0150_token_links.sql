@@ -1,3 +1,4 @@
+-- compatible: adds a table
 -- One row is what a token account of a tracked wallet held before and after one transaction, failed
 --   transactions and those without events included (rule K8). The rows of an account form a chain:
 --   each begins with what the previous one ended with.

@@ -1,3 +1,4 @@
+-- compatible: adds a table
 -- One row is what an account of a tracked wallet held on chain after a slot (rule K8). The first
 --   ones of a wallet are the start of its chains of links. Its SOL, the row with an empty account,
 --   is stored last: with it, every token account without a row held nothing.

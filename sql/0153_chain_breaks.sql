@@ -1,3 +1,4 @@
+-- compatible: adds a table
 -- One row is a break: a link of an account that does not begin with what the previous one ended
 --   with (rule K8). Something is missing between the two.
 -- Written by: the check of the chains, which opens and closes breaks; the repair, which counts its

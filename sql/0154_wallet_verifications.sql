@@ -1,3 +1,4 @@
+-- compatible: adds a table
 -- One row is a comparison of what a tracked wallet holds on chain with what its links say, as of a
 --   finalized slot (rule K8). It verifies what comes after the last link of each account.
 -- Written by: `operator reconcile`, when it finds no unexplained difference.

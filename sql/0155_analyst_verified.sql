@@ -1,3 +1,4 @@
+-- compatible: replaces a view of analysts
 -- Replaces the analyst's view of coverage (0142_analyst_served_books.sql): it also says through
 --   when a wallet is verified, and how many breaks its chains of links have (rule K8).
 -- `verified_through` is the newest link of the wallet's SOL, or the last comparison with the chain

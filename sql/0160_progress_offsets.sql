@@ -1,3 +1,4 @@
+-- compatible: adds columns, empty where they are not known
 -- `progress` says from which log a worker has stored a partition, and up to which offset. A start
 --   compares that with what the log still has (rule K10).
 -- Rows of one slot may have several offsets: the highest is the newest.

@@ -1,3 +1,4 @@
+-- compatible: adds a table
 -- One row is a sealed slot: its block, and how far the chain was final when it was sealed.
 -- Written by: the fold worker that has partition 0, before it stores `progress`.
 -- Read by: the start of ingest with a log in memory, which compares with the finalized chain what

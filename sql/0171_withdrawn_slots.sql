@@ -1,3 +1,4 @@
+-- compatible: adds a table
 -- One row says that a sealed slot was withdrawn on one partition of the log, because its block
 --   never became final (rule K9). Everything of the slot before that place of the log is void.
 -- Written by: the fold worker, before it deletes what is void.

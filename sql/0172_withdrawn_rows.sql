@@ -1,3 +1,4 @@
+-- incompatible: older processes read balances and transactions of withdrawn slots
 -- Rows of withdrawn slots can be deleted (rule K9).
 -- `sol_balances`, `token_links`: the engine does not know `is_deleted`, so FINAL returns deleted
 --   rows. Exclude them.

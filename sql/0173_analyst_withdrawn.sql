@@ -1,3 +1,4 @@
+-- compatible: replaces views of analysts
 -- Views `sol_balances` and `sol_prices` leave out what was withdrawn (rule K9), and are else as
 -- before.
 CREATE OR REPLACE VIEW {analyst}.sol_balances

@@ -1,3 +1,4 @@
+-- compatible: replaces a view of analysts
 -- Replaces the analyst's view of coverage (0155_analyst_verified.sql): the newest link of a wallet
 --   is none of a withdrawn slot (rule K9). Else it is as before.
 CREATE OR REPLACE VIEW {analyst}.coverage

@@ -1,3 +1,4 @@
+-- compatible: adds a table, and a column that is null where it is not known
 -- One row is a swap that the feed may have sent and that was withdrawn with its slot (rule K9):
 --   what was served of it, and where on the log the withdrawal is. A slot has a withdrawal on every
 --   partition, each with the swaps of its own wallets.

@@ -1,3 +1,4 @@
+-- incompatible: an older worker starts after slots that have become void
 -- After a crash ingest withdraws the slots that it had not appended whole (rule K9), so what a
 --   worker had stored of them is void, and its position goes back. `slot` cannot go back, because
 --   it is the version of the row; `complete_slot` says up to where storage is complete.

@@ -1,3 +1,4 @@
+-- compatible: adds a column, 0 where it is not known
 -- Offsets alone do not tell a log that was restored from an older copy and has grown since. Its
 --   entries below `next_offset` are newer than everything that was stored (rule K10).
 ALTER TABLE progress

@@ -1,3 +1,4 @@
+-- incompatible: rows of an older worker have no fencing token and replace no newer ones
 -- `progress` says which owner of a partition wrote a row (rule K15). The fencing token of an owner
 --   is above those of all owners before it, and versions of the rows that the fold derives begin
 --   with it. So what an evicted owner still writes does not replace rows of the next one.

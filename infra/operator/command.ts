@@ -31,8 +31,11 @@ export interface Command {
   readonly asksFirst?: boolean
   /** Whether it runs without the data of the service: of `parts` it uses only `stop`. */
   readonly isStandalone?: boolean
-  /** Whether it runs on a database without tables. No other command does: tables are made first. */
-  readonly needsEmptyStore?: boolean
+  /**
+   * Whether it runs, with these arguments, on a database as it is. For other commands new files of
+   * `sql/` are applied first.
+   */
+  leavesSchema?(args: readonly string[]): boolean
   /**
    * Rewrites arguments so that they mean the same in another process, and when the command is
    * repeated: absolute paths, an idempotency key. Left out, they are used as they are.

@@ -87,9 +87,10 @@ export function nameOf(args: readonly string[]): string | null {
   return find(args)?.command.name ?? null
 }
 
-/** Whether the command in `args` runs on a database without tables. */
-export function needsEmptyStore(args: readonly string[]): boolean {
-  return find(args)?.command.needsEmptyStore === true
+/** Whether the command in `args` runs on a database as it is, without new files of `sql/`. */
+export function leavesSchema(args: readonly string[]): boolean {
+  const named = find(args)
+  return named?.command.leavesSchema?.(named.rest) === true
 }
 
 /** The error for `args` without a command. It names what was given, and similar commands. */

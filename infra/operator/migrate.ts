@@ -1,16 +1,31 @@
-import { checkSchema } from '../../pipeline/store/migrate.ts'
-import { optionCommand } from './command.ts'
+import { checkSchema, planMigration } from '../../pipeline/store/migrate.ts'
+import { type Command, optionCommand } from './command.ts'
 
 /**
  * `migrate`: applies the files of `sql/` that are new, as the user of `CLICKHOUSE_URL`. Every
  * command does that before it runs; this one does nothing else. It is for deployments where the
- * users of the roles may not change tables.
+ * users of the roles may not change tables. `--plan` shows the new files and applies none (rule
+ * K19).
  */
-export const migrateCommand = optionCommand({
-  name: 'migrate',
-  summary: 'Applies new files of sql/ to the store.',
-  async run(_options, { store }) {
-    await checkSchema(store)
-    return { document: { schema: 'up_to_date' } }
-  },
-})
+export const migrateCommand: Command = {
+  ...optionCommand({
+    name: 'migrate',
+    summary: 'Applies new files of sql/ to the store. --plan only lists them.',
+    usage: '[--plan]',
+    flags: ['plan'],
+    async run({ plan }, { store }) {
+      if (!plan) {
+        await checkSchema(store)
+        return { document: { schema: 'up_to_date' } }
+      }
+      const files = await planMigration(store)
+      return {
+        document: {
+          schema: files.length === 0 ? 'up_to_date' : 'behind',
+          files: files.map(({ name, compatible, why }) => ({ file: name, compatible, why })),
+        },
+      }
+    },
+  }),
+  leavesSchema: (args) => args.includes('--plan'),
+}

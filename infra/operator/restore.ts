@@ -38,5 +38,5 @@ export const restoreCommand = {
       return { document: { ...document, seconds: secondsSince(started) } }
     },
   }),
-  needsEmptyStore: true,
+  leavesSchema: () => true, // the database is empty
 }

@@ -8,7 +8,6 @@ import { createMemoryLog } from '../../pipeline/log/memory.ts'
 import { createLogger, type Logger } from '../../pipeline/runtime/logger.ts'
 import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
 import { createStore } from '../../pipeline/store/create-store.ts'
-import { migrate } from '../../pipeline/store/migrate.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import { type Backfills, createBackfills } from '../../pipeline/workers/backfill/backfills.ts'
 import { startFold } from '../../pipeline/workers/fold/fold.ts'
@@ -21,9 +20,10 @@ import {
 } from '../service/credit-system.ts'
 import { type OpenParts, openInOrder } from '../service/open-parts.ts'
 import { openProgramNames, type ProgramNames } from '../service/program-labels.ts'
+import { applySchema } from '../service/stores.ts'
 import { currentCaller } from './caller.ts'
 import type { CommandResult } from './command.ts'
-import { needsEmptyStore, runCommand } from './commands.ts'
+import { leavesSchema, runCommand } from './commands.ts'
 import type { OperatorParts } from './parts.ts'
 import type { Report } from './progress.ts'
 import { stopOnSignal } from './stop-on-signal.ts'
@@ -36,7 +36,7 @@ export async function runHere(
   onBug: (error: unknown) => void,
 ): Promise<CommandResult> {
   const { operator, close } = await openInOrder(async (parts) => ({
-    operator: await openOperatorParts(config, parts, onBug, !needsEmptyStore(args)),
+    operator: await openOperatorParts(config, parts, onBug, !leavesSchema(args)),
   }))
   try {
     return await runCommand(args, operator, report)
@@ -54,7 +54,7 @@ async function openOperatorParts(
   const logger = createLogger(config.logLevel).child({ pid: process.pid, roles: 'operator' })
   const names = await openProgramNames(config.labelsFile)
   const store = parts.add(await createStore(config.store, logger))
-  if (makesTables) await migrate(store)
+  if (makesTables) await applySchema(store, logger)
   const meter = parts.add(await openMeter(config.meter, logger))
   const redis = await openLimitsRedis(config.meter, logger)
   if (redis) parts.add({ close: async () => redis.disconnect() })

@@ -6,6 +6,7 @@ import { createMemoryLog } from '../../pipeline/log/memory.ts'
 import type { Logger } from '../../pipeline/runtime/logger.ts'
 import { createStore } from '../../pipeline/store/create-store.ts'
 import { createSchemaCheck, migrate } from '../../pipeline/store/migrate.ts'
+import { SQL_FOLDER } from '../../pipeline/store/schema-files.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import type { ServiceContext } from './context.ts'
 import {
@@ -58,8 +59,13 @@ export async function openStores({ config, logger, registry }: ServiceContext): 
   }
 }
 
-/** Applies the files of `sql/` that are new to the store. */
+/**
+ * Applies the files of `sql/` that are new to the store. Warns before one with which processes of
+ * older versions cannot go on (rule K19).
+ */
 export async function applySchema(store: Store, logger: Logger): Promise<void> {
-  const applied = await migrate(store)
+  const applied = await migrate(store, SQL_FOLDER, ({ name, why }) =>
+    logger.warn({ file: `sql/${name}`, why }, 'older processes cannot go on with this schema file'),
+  )
   if (applied.length > 0) logger.info({ files: applied.length }, 'schema brought up to date')
 }

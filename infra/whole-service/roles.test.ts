@@ -91,9 +91,13 @@ test(`a process whose user may not create tables names the user who may${why}`, 
     api.stderr().includes('the user of CLICKHOUSE_URL may change no table: run `npm run'),
     api.stderr(),
   )
-  t.deepEqual(await commandOutcome(startOperator(deployment.env, ['migrate'])), {
+  const operator = (...args: string[]) => commandOutcome(startOperator(deployment.env, args))
+  const { document } = await operator('migrate', '--plan')
+  t.like(document, { schema: 'behind', files: [{ file: '0001_swaps.sql', compatible: false }] })
+  t.deepEqual(await operator('migrate'), { code: 0, document: { schema: 'up_to_date' } })
+  t.deepEqual(await operator('migrate', '--plan'), {
     code: 0,
-    document: { schema: 'up_to_date' },
+    document: { schema: 'up_to_date', files: [] },
   })
 })
 

@@ -1,39 +1,54 @@
-import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { ServiceError } from '../domain/service-error.ts'
 import { onCluster } from './on-cluster.ts'
+import {
+  type AppliedFile,
+  CHECKSUM_KIND,
+  pendingFiles,
+  readSchema,
+  type SchemaFile,
+  SQL_FOLDER,
+} from './schema-files.ts'
 import type { Store } from './store.ts'
 
-/** The schema of this version: `sql/` beside `dist/`. */
-export const SQL_FOLDER = join(import.meta.dirname, '../../../sql')
-
-/** A file of `sql/`, named `NNNN_name.sql`; its statements end with `;` at the end of a line. */
-interface SchemaFile {
-  readonly name: string
-  /** Digest of the statements without comment lines, so that comments may be corrected. */
-  readonly checksum: string
-  readonly statements: readonly string[]
-}
+/**
+ * Called before a file is applied with which versions of the service without it cannot go on. Not
+ * called while a database is made, because no process uses it yet.
+ */
+export type OnIncompatible = (file: Pick<SchemaFile, 'name' | 'why'>) => void
 
 /**
  * Applies the new files of `folder` in the order of their numbers, and returns their names.
  *
- * Rejects with `schema_changed`, and writes nothing, when an applied file has changed or is
- * missing, or when a name is invalid. The message names the file. Several processes may run this at
- * once, because every statement is idempotent (`IF NOT EXISTS`). Rejects with `schema_changed` also
- * while a restore has not ended. On a cluster every server has to execute the statements: without
- * one it rejects with `unavailable`, and a repeated call goes on.
+ * Rejects with `schema_changed`, and writes nothing, when an applied file has changed, when one is
+ * missing that is not compatible (rule K19), or when a name is invalid. The message names the file.
+ * Several processes may run this at once, because every statement is idempotent (`IF NOT EXISTS`).
+ * Rejects with `schema_changed` also while a restore has not ended. On a cluster every server has
+ * to execute the statements: without one it rejects with `unavailable`, and a repeated call goes
+ * on.
  */
-export async function migrate(store: Store, folder = SQL_FOLDER): Promise<readonly string[]> {
+export async function migrate(
+  store: Store,
+  folder = SQL_FOLDER,
+  onIncompatible: OnIncompatible = () => {},
+): Promise<readonly string[]> {
   await refuseUnfinishedRestore(store)
-  return migrateRestored(store, folder)
+  return migrateRestored(store, folder, onIncompatible)
+}
+
+/** Returns the files that `migrate` would apply, in their order. Rejects as it does. */
+export async function planMigration(
+  store: Store,
+  folder = SQL_FOLDER,
+): Promise<readonly SchemaFile[]> {
+  await refuseUnfinishedRestore(store)
+  return pendingFiles(readSchema(folder), await readApplied(store))
 }
 
 /** `migrate` for a restore that has not ended. */
 export async function migrateRestored(
   store: Store,
   folder = SQL_FOLDER,
+  onIncompatible: OnIncompatible = () => {},
 ): Promise<readonly string[]> {
   const files = readSchema(folder)
   const applied = await readApplied(store)
@@ -47,16 +62,18 @@ export async function migrateRestored(
     const text = withAnalyst(statement, own.name)
     return cluster === null ? text : onCluster(text, cluster, own.user)
   }
-  await store.command(finished(MIGRATIONS_TABLE)).catch((error: unknown) => {
-    throw mayNotMigrate(error, pending[0]?.name ?? '')
-  })
+  for (const statement of MIGRATIONS_TABLE)
+    await store.command(finished(statement)).catch((error: unknown) => {
+      throw mayNotMigrate(error, pending[0]?.name ?? '')
+    })
   for (const file of pending) {
+    if (!file.compatible && applied.size > 0) onIncompatible(file)
     for (const statement of file.statements) await apply(store, file, finished(statement))
     await record(store, [file])
   }
   await record(
     store,
-    files.filter(({ name, checksum }) => applied.get(name)?.includes(checksum) === false),
+    files.filter(({ name, checksum }) => applied.get(name)?.checksums.includes(checksum) === false),
   )
   // Another process may have applied other files meanwhile.
   pendingFiles(files, await readApplied(store))
@@ -68,11 +85,14 @@ async function record(store: Store, files: readonly SchemaFile[]): Promise<void>
   const applied_at = Math.floor(Date.now() / 1000)
   await store.insert(
     'schema_migrations',
-    files.map(({ name, checksum }) => ({ name, checksum, applied_at })),
+    files.map(({ name, checksum, compatible }) => ({ name, checksum, applied_at, compatible })),
   )
 }
 
-/** Rejects with `schema_changed`, naming the file, unless all of `folder` is applied unchanged. */
+/**
+ * Rejects with `schema_changed`, naming the file, unless all of `folder` is applied unchanged, and
+ * every other file that is applied is compatible (rule K19).
+ */
 export async function checkSchema(store: Store, folder = SQL_FOLDER): Promise<void> {
   await refuseUnfinishedRestore(store)
   const [first] = pendingFiles(readSchema(folder), await readApplied(store))
@@ -94,24 +114,27 @@ async function refuseUnfinishedRestore(store: Store): Promise<void> {
     )
 }
 
-/** A file of `sql/` that was applied. */
-export interface AppliedFile {
+/** The version of a file of `sql/` that was applied. */
+export interface SchemaVersion {
   readonly name: string
   readonly checksum: string
 }
 
 /** Returns the files that were applied, by name. */
-export async function readSchemaVersions(store: Store): Promise<AppliedFile[]> {
-  return [...(await readApplied(store))].map(([name, checksums]) => ({
+export async function readSchemaVersions(store: Store): Promise<SchemaVersion[]> {
+  return [...(await readApplied(store))].map(([name, { checksums }]) => ({
     name,
     checksum: checksums.find((checksum) => checksum.startsWith(CHECKSUM_KIND)) ?? '',
   }))
 }
 
 /** Throws `schema_changed`, naming the file, unless this version has all of `applied` unchanged. */
-export function checkRestorable(applied: readonly AppliedFile[], folder = SQL_FOLDER): void {
+export function checkRestorable(applied: readonly SchemaVersion[], folder = SQL_FOLDER): void {
   const files = readSchema(folder)
-  pendingFiles(files, new Map(applied.map(({ name, checksum }) => [name, [checksum]])))
+  const known = applied.map(
+    ({ name, checksum }) => [name, { checksums: [checksum], compatible: false }] as const,
+  )
+  pendingFiles(files, new Map(known))
 }
 
 /**
@@ -160,7 +183,7 @@ const ACCESS_DENIED = 497
 /** Returns every statement of `folder`, as a server with this database executes it. */
 export function statementsOf(database: string, folder = SQL_FOLDER): readonly string[] {
   const statements = readSchema(folder).flatMap((file) => file.statements)
-  return [MIGRATIONS_TABLE, ...statements].map((text) => withAnalyst(text, database))
+  return [...MIGRATIONS_TABLE, ...statements].map((text) => withAnalyst(text, database))
 }
 
 function withAnalyst(statement: string, database: string): string {
@@ -186,7 +209,8 @@ async function apply(store: Store, file: SchemaFile, statement: string): Promise
   }
 }
 
-const MIGRATIONS_TABLE = `CREATE TABLE IF NOT EXISTS schema_migrations
+const MIGRATIONS_TABLE = [
+  `CREATE TABLE IF NOT EXISTS schema_migrations
 (
     name String COMMENT 'Name of the file in sql/',
     checksum String COMMENT 'SHA-256 of the statements of the file, hex, after its kind',
@@ -194,7 +218,11 @@ const MIGRATIONS_TABLE = `CREATE TABLE IF NOT EXISTS schema_migrations
 )
 ENGINE = ReplacingMergeTree
 ORDER BY (name, checksum)
-COMMENT 'Schema files that were applied, one row a file'`
+COMMENT 'Schema files that were applied, one row a file'`,
+  // Since version 1.0.0.
+  `ALTER TABLE schema_migrations
+    ADD COLUMN IF NOT EXISTS compatible Bool DEFAULT false COMMENT 'Whether versions of the service without this file go on'`,
+]
 
 /** Whether the database has a table of this name. */
 export async function hasTable(store: Store, table: string): Promise<boolean> {
@@ -205,62 +233,20 @@ export async function hasTable(store: Store, table: string): Promise<boolean> {
   return row?.found === 1
 }
 
-async function readApplied(store: Store): Promise<Map<string, string[]>> {
-  const applied = new Map<string, string[]>()
-  if (!(await hasTable(store, 'schema_migrations'))) return applied
-  const rows = await store.query<{ name: string; checksum: string }>(
-    'SELECT DISTINCT name, checksum FROM schema_migrations ORDER BY name, checksum LIMIT 10000',
+async function readApplied(store: Store): Promise<Map<string, AppliedFile>> {
+  const applied = new Map<string, AppliedFile>()
+  const columns = await store.query<{ name: string }>(
+    "SELECT name FROM system.columns WHERE database = currentDatabase() AND table = 'schema_migrations'",
   )
-  for (const { name, checksum } of rows) applied.set(name, [...(applied.get(name) ?? []), checksum])
+  if (columns.length === 0) return applied
+  const hasMark = columns.some(({ name }) => name === 'compatible')
+  const rows = await store.query<{ name: string; checksum: string; compatible: boolean }>(
+    `SELECT DISTINCT name, checksum, ${hasMark ? 'compatible' : 'false AS compatible'}
+     FROM schema_migrations ORDER BY name, checksum LIMIT 10000`,
+  )
+  for (const { name, checksum, compatible } of rows) {
+    const { checksums = [], compatible: known = true } = applied.get(name) ?? {}
+    applied.set(name, { checksums: [...checksums, checksum], compatible: known && compatible })
+  }
   return applied
-}
-
-function readSchema(folder: string): SchemaFile[] {
-  const names = readdirSync(folder)
-    .filter((name) => name.endsWith('.sql'))
-    .sort()
-  const numbers = new Map<string, string>()
-  return names.map((name) => {
-    const number = /^([0-9]{4})_[a-z0-9_]+\.sql$/.exec(name)?.[1]
-    if (number === undefined)
-      throw new ServiceError('schema_changed', `sql/${name}: expected a name like 0001_swaps.sql`)
-    const twin = numbers.get(number)
-    if (twin !== undefined)
-      throw new ServiceError('schema_changed', `sql/${name}: sql/${twin} has the same number`)
-    numbers.set(number, name)
-    const statements = readFileSync(join(folder, name), 'utf8')
-      .replace(/^\s*--.*$/gm, '')
-      .split(/;[ \t]*$/m)
-      .map((statement) => statement.trim())
-      .filter((statement) => statement !== '')
-    const sum = createHash('sha256').update(statements.join(';\n')).digest('hex')
-    return { name, checksum: `${CHECKSUM_KIND}${sum}`, statements }
-  })
-}
-
-/** Older checksums lack this prefix. They covered comments too, and are not compared. */
-const CHECKSUM_KIND = 'statements-sha256:'
-
-function differs(checksum: string, file: SchemaFile): boolean {
-  return checksum.startsWith(CHECKSUM_KIND) && checksum !== file.checksum
-}
-
-function pendingFiles(
-  files: readonly SchemaFile[],
-  applied: ReadonlyMap<string, readonly string[]>,
-): SchemaFile[] {
-  const names = new Set(files.map((file) => file.name))
-  for (const name of applied.keys())
-    if (!names.has(name))
-      throw new ServiceError(
-        'schema_changed',
-        `sql/${name} was applied to this database but is missing here`,
-      )
-  for (const file of files)
-    if (applied.get(file.name)?.some((checksum) => differs(checksum, file)))
-      throw new ServiceError(
-        'schema_changed',
-        `sql/${file.name} has changed since it was applied: undo the change and add a new file`,
-      )
-  return files.filter((file) => !applied.has(file.name))
 }

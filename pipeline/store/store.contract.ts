@@ -8,7 +8,14 @@ import fc from 'fast-check'
 import { address } from '../domain/address.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import type { TestStore } from '../testing/test-store.ts'
-import { analystDatabase, checkSchema, createSchemaCheck, migrate, SQL_FOLDER } from './migrate.ts'
+import {
+  analystDatabase,
+  checkSchema,
+  createSchemaCheck,
+  migrate,
+  planMigration,
+} from './migrate.ts'
+import { SQL_FOLDER } from './schema-files.ts'
 import type { Store } from './store.ts'
 import { readStorageMarker } from './tables/progress.ts'
 import { readPoolPrices } from './tables/sol-prices.ts'
@@ -75,6 +82,67 @@ export function testStore(test: TestFn, name: string, open: () => Promise<TestSt
         t.deepEqual(await store.query("SELECT name FROM system.tables WHERE name = 'more'"), [])
       } finally {
         rmSync(folder, { recursive: true, force: true })
+      }
+    },
+  )
+
+  test.serial(
+    `${name}: a version goes on without newer schema files that are compatible, and refuses others (rule K19)`,
+    async (t) => {
+      const newer = mkdtempSync(join(tmpdir(), 'test-sql-'))
+      const write = (file: string, text: string) => writeFileSync(join(newer, file), text)
+      const planOf = async (folder: string) =>
+        (await planMigration(store, folder)).map(({ name, compatible, why }) => [
+          name,
+          compatible,
+          why,
+        ])
+      try {
+        cpSync(SQL_FOLDER, newer, { recursive: true })
+        await migrate(store)
+        await store.command('ALTER TABLE schema_migrations DROP COLUMN compatible') // as of 1.0.0
+        const table = 'CREATE TABLE IF NOT EXISTS newer (n UInt8) ENGINE = Memory;\n'
+        write('9997_newer.sql', `-- compatible: adds a table\n${table}`)
+        t.deepEqual(await planOf(newer), [['9997_newer.sql', true, 'adds a table']])
+        t.deepEqual(await planOf(newer), [['9997_newer.sql', true, 'adds a table']])
+        const told: string[] = []
+        const tell = ({ name, why }: { name: string; why: string }) => told.push(`${name}: ${why}`)
+        t.deepEqual(await migrate(store, newer, tell), ['9997_newer.sql'])
+        t.deepEqual(told, [])
+        t.deepEqual(await migrate(store), [], 'the older version starts')
+        t.deepEqual(await planOf(SQL_FOLDER), [])
+        await checkSchema(store)
+
+        const column = 'ALTER TABLE newer ADD COLUMN IF NOT EXISTS more UInt8;\n'
+        write('9998_more.sql', `-- incompatible: they write no more\n${column}`)
+        write('9999_unmarked.sql', `-- One more.\n${column}`)
+        t.deepEqual(await planOf(newer), [
+          ['9998_more.sql', false, 'they write no more'],
+          ['9999_unmarked.sql', false, ''],
+        ])
+        await migrate(store, newer, tell)
+        t.deepEqual(told, ['9998_more.sql: they write no more', '9999_unmarked.sql: '])
+        const refused = {
+          instanceOf: ServiceError,
+          code: 'schema_changed',
+          message:
+            'sql/9998_more.sql was applied to this database but is missing here, and a version without it cannot go on: upgrade this process',
+        }
+        await t.throwsAsync(migrate(store), refused)
+        await t.throwsAsync(planMigration(store), refused)
+        const isCurrent = createSchemaCheck(store, 0)
+        const faultOf = () =>
+          isCurrent().then(
+            () => null,
+            ({ message }: Error) => message,
+          )
+        while ((await faultOf()) !== refused.message) await nextTurn()
+      } finally {
+        await store.command('DROP TABLE IF EXISTS newer')
+        await store.command(
+          "ALTER TABLE schema_migrations DELETE WHERE name >= '9' SETTINGS mutations_sync = 1",
+        )
+        rmSync(newer, { recursive: true, force: true })
       }
     },
   )
