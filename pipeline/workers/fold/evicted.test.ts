@@ -1,3 +1,6 @@
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import test from 'ava'
 import { addressFromBytes } from '../../domain/address.ts'
 import { DECODER_VERSION } from '../../domain/decoder-version.ts'
@@ -9,6 +12,7 @@ import { partitionOf } from '../../log/topics.ts'
 import { createLogger } from '../../runtime/logger.ts'
 import { createRegistry } from '../../runtime/telemetry.ts'
 import { migrate } from '../../store/migrate.ts'
+import { SQL_FOLDER } from '../../store/schema-files.ts'
 import type { Store } from '../../store/store.ts'
 import { addTrackedWallets } from '../../store/tables/tracked-wallets.ts'
 import { aChain } from '../../testing/a-chain.ts'
@@ -177,8 +181,8 @@ async function start(store: Store): Promise<void> {
   await addTrackedWallets(store, addresses, [], 1)
 }
 
-/** Columns that depend on who wrote a row, and when. */
-const APART = 'version|revision|is_deleted|inserted_at|computed_at'
+/** Columns that depend on who wrote a row, and when, or that only a newer version knows. */
+const APART = 'version|revision|is_deleted|inserted_at|computed_at|newer_column'
 
 async function dump(store: Store): Promise<Record<string, unknown[]>> {
   const tables: Record<string, unknown[]> = {}
@@ -320,5 +324,56 @@ test.serial(
     await next.deliver(1000)
     t.deepEqual([first.bugs, next.bugs], [[], []])
     t.deepEqual(await dump(store), expected)
+  },
+)
+
+/** Applies the schema of a newer version: each table has one more column, which is the first. */
+async function applyNewerSchema(store: Store): Promise<readonly string[]> {
+  const tables = await store.query<{ name: string }>(
+    "SELECT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree' ORDER BY name LIMIT 1000",
+  )
+  const statements = tables.map(
+    ({ name }) =>
+      `ALTER TABLE ${name} ADD COLUMN IF NOT EXISTS newer_column String DEFAULT 'not known' FIRST;\n`,
+  )
+  const folder = mkdtempSync(join(tmpdir(), 'test-sql-'))
+  try {
+    cpSync(SQL_FOLDER, folder, { recursive: true })
+    const text = `-- compatible: adds columns\n${statements.join('')}`
+    writeFileSync(join(folder, '9999_newer.sql'), text)
+    return await migrate(store, folder)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+test.serial(
+  'a worker goes on while a newer version adds a column to every table, and so does one that starts then (rule K19)',
+  async (t) => {
+    const { store } = opened
+    const entries = entriesOf(3)
+    await start(store)
+    const alone = await startMember(store, entries, 1)
+    await alone.deliver(7)
+    await alone.fold.stop()
+    const expected = await dump(store)
+
+    await start(store)
+    await migrate(store) // which `start` has emptied
+    const running = await startMember(store, entries, 2)
+    await running.deliver(9, 18)
+    t.deepEqual(await applyNewerSchema(store), ['9999_newer.sql'])
+    await running.deliver(9, 36)
+    await running.fold.stop()
+    t.deepEqual(await migrate(store), [])
+    const restarted = await startMember(store, entries, 3)
+    await restarted.deliver(7)
+    await restarted.fold.stop()
+    t.deepEqual([running.bugs, restarted.bugs], [[], []])
+    t.deepEqual(await dump(store), expected)
+    const [added] = await store.query(
+      "SELECT count() > 40 AS found FROM system.columns WHERE database = currentDatabase() AND name = 'newer_column'",
+    )
+    t.deepEqual(added, { found: 1 })
   },
 )
