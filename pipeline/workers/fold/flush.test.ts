@@ -21,19 +21,6 @@ const balance: BalanceRecord = {
   lamportsBefore: 6n,
 }
 
-test('a marker below the passed ones, which a restored log repeats, reaches nothing', (t) => {
-  const order = new LateOrder(0, [[0, 12]])
-  const again = { partition: 0, records: [marker(1n, 11, 10)] }
-  t.deepEqual([...joinBatches([again], order).reached], [])
-  const next = { partition: 0, records: [marker(2n, 12, 11), marker(3n, 13, 12)] }
-  const { flush, reached } = joinBatches([again, next], order)
-  t.deepEqual(
-    [...reached].map(([partition, marker]) => [partition, marker?.slot]),
-    [[0, 13]],
-  )
-  t.deepEqual(flush.gaps, [])
-})
-
 test('batches are joined in order, with the newest marker of each partition', (t) => {
   const order = new LateOrder(0, [
     [0, 10],

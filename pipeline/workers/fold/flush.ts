@@ -127,8 +127,7 @@ export function joinBatches(
         order.pass(partition, slot)
         markers.push(entry.marker)
         if (partition === 0) sealed.push(entry.marker)
-        // An older one comes again where a log was restored from an older copy.
-        if (order.passed(partition) === slot) reached.set(partition, entry.marker)
+        reached.set(partition, entry.marker)
       }
     }
   return { flush: { records, markers, sealed, refolds, gaps, withdrawals }, reached }

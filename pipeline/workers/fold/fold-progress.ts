@@ -162,9 +162,8 @@ export class FoldProgress {
       const before = positions.get(partition) ?? this.#stored.get(partition)
       const marker = reached.get(partition) ?? before?.marker
       const last = records.at(-1)
-      const hasMarker = records.some(({ kind }) => kind === 'marker')
-      // A position of a log in memory is worth nothing without a marker of it.
-      if (!marker || !last || (this.#isInMemory && !hasMarker)) continue
+      // A position of a log in memory is worth nothing without a new marker.
+      if (!marker || !last || (this.#isInMemory && !reached.has(partition))) continue
       const highest = Math.max(marker.slot, this.#highest.get(partition) ?? -1)
       const logTime = Math.max(time, before?.logId === this.#logId ? before.logTime : 0)
       const place = { logId: this.#logId, nextOffset: last.offset + 1n, logTime }
