@@ -143,11 +143,11 @@ function readSecret(text: string): Uint8Array | undefined {
 }
 
 function readSecrets(text: string): SecretKeys | undefined {
-  const keys = text.split(',').flatMap((part) => readSecret(part.trim()) ?? [])
+  const keys = text.split(',').map((part) => readSecret(part.trim()))
+  if (!keys.every((key) => key !== undefined)) return undefined
   const [first, ...others] = keys
-  const isEach = keys.length === text.split(',').length
   const different = new Set(keys.map((key) => Buffer.from(key).toString('hex')))
-  if (first === undefined || !isEach || different.size < keys.length) return undefined
+  if (first === undefined || different.size < keys.length) return undefined
   return [first, ...others]
 }
 

@@ -39,13 +39,15 @@ export class AccountAccess {
 
   /**
    * Call it before a read of the store that also shows whether an account is disabled. The returned
-   * function caches the result, unless the cache was cleared meanwhile.
+   * function caches the result and returns true, unless the cache was cleared meanwhile.
    */
-  beginRead(): (account: string, isDisabled: boolean) => void {
+  beginRead(): (account: string, isDisabled: boolean) => boolean {
     const times = this.#times
     const until = this.#deps.now() + KNOWN_MS
     return (account, isDisabled) => {
-      if (times === this.#times) this.#known.set(account, { isDisabled, until })
+      if (times !== this.#times) return false
+      this.#known.set(account, { isDisabled, until })
+      return true
     }
   }
 
@@ -53,12 +55,10 @@ export class AccountAccess {
     const { accounts, channel, readMs, now } = this.#deps
     const known = this.#known.get(account)
     if (known !== undefined && known.until > now() && channel.isUp) return known.isDisabled
-    const times = this.#times
     const remember = this.beginRead()
     const isDisabled = await inTime(accounts.isDisabled(account), readMs)
-    if (times !== this.#times) return this.#isDisabled(account) // it may have changed since
-    remember(account, isDisabled)
-    return isDisabled
+    // Where the cache was cleared, it may have changed since.
+    return remember(account, isDisabled) ? isDisabled : this.#isDisabled(account)
   }
 }
 

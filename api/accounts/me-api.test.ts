@@ -174,27 +174,42 @@ test.serial(
   },
 )
 
+/** A channel that announces nothing. While it is away, changes are missed. */
+function aDeafChannel() {
+  const heard: AccountListener[] = []
+  let isUp = true
+  const channel: AccountChannel = {
+    ...createMemoryChannel(),
+    get isUp() {
+      return isUp
+    },
+    listen: (listener) => void heard.push(listener),
+  }
+  return {
+    channel,
+    heard,
+    goAway() {
+      isUp = false
+    },
+    comeBack() {
+      isUp = true
+      for (const listener of heard) listener.onBack(clock.now)
+    },
+  }
+}
+
 test.serial(
   'a rotation ends the old key also in a process that missed the announcement',
   async (t) => {
-    const heard: AccountListener[] = []
-    let isUp = true
-    const deaf: AccountChannel = {
-      ...createMemoryChannel(),
-      get isUp() {
-        return isUp
-      },
-      listen: (news) => void heard.push(news),
-    }
-    const [one, two] = [await startApi(store), await startApi(store, { channel: deaf })]
+    const deaf = aDeafChannel()
+    const [one, two] = [await startApi(store), await startApi(store, { channel: deaf.channel })]
     const wallet = newWallet()
     const token = await one.token(wallet.address)
     const key = (await me(token, one)).body.api_key
     t.is(await wallets(key, two), 402)
-    isUp = false
+    deaf.goAway()
     t.is((await rotate(token, one)).status, 200)
-    isUp = true
-    for (const news of heard) news.onBack(clock.now)
+    deaf.comeBack()
     t.is(await wallets(key, two), 401)
     await Promise.all([one.close(), two.close()])
   },
@@ -252,15 +267,7 @@ test.serial(
 test.serial(
   'a disabled account is refused also in a process that missed the announcement, and a read under way does not hide it',
   async (t) => {
-    const heard: AccountListener[] = []
-    let isUp = true
-    const deaf: AccountChannel = {
-      ...createMemoryChannel(),
-      get isUp() {
-        return isUp
-      },
-      listen: (listener) => void heard.push(listener),
-    }
+    const deaf = aDeafChannel()
     let held: { readonly read: Promise<void>; readonly pass: Promise<void>; begin(): void } | null
     held = null
     let reads = 0
@@ -276,27 +283,26 @@ test.serial(
         return rows as never
       },
     }
-    const server = await startApi(slow, { channel: deaf })
+    const server = await startApi(slow, { channel: deaf.channel })
     const wallet = newWallet()
     const token = await server.token(wallet.address)
     const key = String((await me(token, server)).body.api_key)
     t.is(await wallets(key, server), 402)
-    isUp = false
+    deaf.goAway()
     await server.accounts.setDisabled(wallet.address, true)
     t.is(await wallets(key, server), 403)
     await server.accounts.setDisabled(wallet.address, false)
-    isUp = true
-    for (const listener of heard) listener.onBack(clock.now)
+    deaf.comeBack()
     t.is(await wallets(key, server), 402)
 
     // The look-up of a key shows it too, so that calls with a key need no other read.
-    for (const listener of heard) listener.onBack(clock.now)
+    deaf.comeBack()
     reads = 0
     t.deepEqual([await wallets(key, server), await wallets(key, server)], [402, 402])
     t.is(reads, 1)
 
     // A token's request has read that the account is enabled when it is disabled.
-    for (const listener of heard) listener.onBack(clock.now)
+    deaf.comeBack()
     let pass = () => {}
     let begin = () => {}
     const read = new Promise<void>((resolve) => {
@@ -307,7 +313,7 @@ test.serial(
     await read
     held = null
     await server.accounts.setDisabled(wallet.address, true)
-    for (const listener of heard) listener.onAccessChanged(wallet.address, true)
+    for (const listener of deaf.heard) listener.onAccessChanged(wallet.address, true)
     pass()
     t.is((await answer).status, 403)
     await server.close()

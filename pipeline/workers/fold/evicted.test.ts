@@ -202,17 +202,26 @@ async function dump(store: Store): Promise<Record<string, unknown[]>> {
   return tables
 }
 
+/** The tables that one worker makes of these entries, which nobody evicts. */
+async function foldedAlone(
+  entries: Entries,
+  batch: number,
+): Promise<Awaited<ReturnType<typeof dump>>> {
+  const { store } = opened
+  await start(store)
+  const alone = await startMember(store, entries, 1)
+  await alone.deliver(batch)
+  await alone.fold.stop()
+  return dump(store)
+}
+
 test.serial(
   'a write of an evicted worker that arrives after the next owner has begun changes no table (rule K15)',
   async (t) => {
     t.timeout(600_000)
     const { store } = opened
     const entries = entriesOf(3)
-    await start(store)
-    const alone = await startMember(store, entries, 1)
-    await alone.deliver(7)
-    await alone.fold.stop()
-    const expected = await dump(store)
+    const expected = await foldedAlone(entries, 7)
 
     const life = holdingStore(store, () => false)
     await start(store)
@@ -276,11 +285,7 @@ test.serial(
   async (t) => {
     const { store } = opened
     const { entries, before, after } = withLateSlot()
-    await start(store)
-    const alone = await startMember(store, entries, 1)
-    await alone.deliver(1000)
-    await alone.fold.stop()
-    const expected = await dump(store)
+    const expected = await foldedAlone(entries, 1000)
 
     await start(store)
     const first = await startMember(store, entries, 5)
@@ -302,11 +307,7 @@ test.serial(
   async (t) => {
     const { store } = opened
     const { entries, before, after } = withLateSlot()
-    await start(store)
-    const alone = await startMember(store, entries, 1)
-    await alone.deliver(1000)
-    await alone.fold.stop()
-    const expected = await dump(store)
+    const expected = await foldedAlone(entries, 1000)
 
     await start(store)
     let isArmed = false
@@ -352,11 +353,7 @@ test.serial(
   async (t) => {
     const { store } = opened
     const entries = entriesOf(3)
-    await start(store)
-    const alone = await startMember(store, entries, 1)
-    await alone.deliver(7)
-    await alone.fold.stop()
-    const expected = await dump(store)
+    const expected = await foldedAlone(entries, 7)
 
     await start(store)
     await migrate(store) // which `start` has emptied
