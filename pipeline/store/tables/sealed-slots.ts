@@ -58,6 +58,18 @@ export async function readUnfinalizedSlots(
   return { finalized, unfinalized: chainTo(newest, sealed) }
 }
 
+/**
+ * Returns the block time of the newest sealed slot that was known to be final when `slot` was
+ * sealed; null for none.
+ */
+export async function readFinalTime(store: Store, slot: number): Promise<number | null> {
+  const [sealed] = await readSealed(store, 'slot = {slot:UInt64}', { slot }, 1)
+  const finalized = sealed?.finalized ?? null
+  if (finalized === null) return null
+  const [newest] = await readSealed(store, 'slot <= {finalized:UInt64}', { finalized }, 1)
+  return newest?.blockTime ?? null
+}
+
 /** Returns the markers of the slots after `slot` that were sealed, ascending; 100,000 at most. */
 export async function readSealedAfter(store: Store, slot: number): Promise<SlotMarker[]> {
   const sealed = await readSealed(store, 'slot > {slot:UInt64}', { slot }, 100_000)

@@ -3,6 +3,7 @@ import { batches } from '../../runtime/batches.ts'
 import { insertRows } from '../insert-rows.ts'
 import type { Store } from '../store.ts'
 import { readStorageMarker } from './progress.ts'
+import { readFinalTime } from './sealed-slots.ts'
 
 /** Prices of a file that are compared and written together. */
 const PRICES_PER_INSERT = 20_000
@@ -122,20 +123,33 @@ export async function readSolPrices(
 }
 
 /**
- * As `readSolPrices`, for swaps that did not arrive over the stream. Times that storage has not
- * reached have no price yet, because the stream may still deliver a nearer one. `isAhead`: whether
- * there are such times, so that another query later is worthwhile.
+ * As `readSolPrices`, for swaps that did not arrive over the stream. A time has no price yet until
+ * storage holds a later slot that is final: the stream may still deliver a nearer price, and a price
+ * may still be withdrawn with its slot (rule K9). `isAhead`: whether there are such times, so that
+ * another query later is worthwhile.
  */
 export async function readSettledSolPrices(
   store: Store,
   times: Iterable<number>,
   maxAgeSeconds: number,
 ): Promise<{ readonly prices: ReadonlyMap<number, bigint>; readonly isAhead: boolean }> {
-  const marker = await readStorageMarker(store) // before the prices: up to it all are stored
+  const until = await settledUntil(store) // before the prices: up to it all are stored
   const wanted = [...new Set(times)]
-  const reached = wanted.filter((time) => marker === null || time <= marker.blockTime)
-  const prices = await readSolPrices(store, reached, maxAgeSeconds)
-  return { prices, isAhead: reached.length < wanted.length }
+  const settled = wanted.filter((time) => time < until)
+  const prices = await readSolPrices(store, settled, maxAgeSeconds)
+  return { prices, isAhead: settled.length < wanted.length }
+}
+
+/**
+ * Returns the time of the newest slot that was known to be final when the storage marker was sealed.
+ * All withdrawals up to it are stored. 0: nothing is known to be final. Without a marker no end:
+ * then no price is of the stream.
+ */
+async function settledUntil(store: Store): Promise<number> {
+  const marker = await readStorageMarker(store)
+  return marker === null
+    ? Number.POSITIVE_INFINITY
+    : ((await readFinalTime(store, marker.slot)) ?? 0)
 }
 
 const PRICES_AT = `

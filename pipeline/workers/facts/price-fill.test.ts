@@ -11,6 +11,7 @@ import { migrate } from '../../store/migrate.ts'
 import type { Store } from '../../store/store.ts'
 import { readStorageMarker } from '../../store/tables/progress.ts'
 import { readSettledSolPrices, storeSolPriceFile } from '../../store/tables/sol-prices.ts'
+import { insertSealedSlots } from '../../store/tables/sealed-slots.ts'
 import { addTrackedWallets } from '../../store/tables/tracked-wallets.ts'
 import { writePrices } from '../../store/tables/unpriced-swaps.ts'
 import { aChain, type RecordChain } from '../../testing/a-chain.ts'
@@ -119,19 +120,23 @@ async function fillOnce(store: Store, books: Parameters<typeof startPriceFill>[0
   return (await registry.getSingleMetric('price_fill_swaps_total')?.get())?.values[0]?.value ?? 0
 }
 
-/** Returns the chain whose swaps have the prices of `at`, unless they have one already. */
+/**
+ * Returns the chain whose swaps have the prices of `at`, unless they have one already. A later slot,
+ * which is final, ends it: all of its times are settled.
+ */
 function withPrices(chain: RecordChain, at: (time: number) => bigint | null): RecordChain {
   const priced = (record: WalletRecord): WalletRecord =>
     record.kind === 'swap' && record.quoteMint !== null
       ? { ...record, solPriceUsdE9: record.solPriceUsdE9 ?? at(record.blockTime) }
       : record
-  return {
-    late: [],
-    slots: chain.slots.map(({ marker, records }) => ({
-      marker: { ...marker, solPrice: null },
-      records: records.map(priced),
-    })),
-  }
+  const slots = chain.slots.map(({ marker, records }) => ({
+    marker: { ...marker, solPrice: null },
+    records: records.map(priced),
+  }))
+  const { marker } = slots.at(-1)!
+  const slot = marker.slot + 1
+  const last = { slot, parent: marker.slot, blockTime: marker.blockTime + 1, finalized: slot }
+  return { late: [], slots: [...slots, { marker: { ...marker, ...last }, records: [] }] }
 }
 
 /** A plain implementation of rule C1: the newest price at or before a time that is not too old. */
@@ -325,30 +330,31 @@ test.serial(
 )
 
 test.serial(
-  'a swap of a time that storage has not reached has no price yet: the stream may bring one nearer to it (C1)',
+  'a time has no price until storage holds a later final slot: the stream may bring a nearer price, or withdraw this one (C1, K9)',
   async (t) => {
     const { store } = testStore
     await empty(store)
     await storeSolPriceFile(store, [{ time: T, usdE9: 150n }])
-    const at = (slot: number, blockTime: number) =>
-      store.insert('progress', [
-        progressRow('fold', 0, 1, {
-          marker: { ...aMarker(slot), blockTime },
-          highest: slot,
-          logId: 'a log',
-          nextOffset: 1n,
-          logTime: 0,
-          fence: 0,
-          generation: 0,
-        }),
+    const at = async (slot: number, blockTime: number, finalized: number | null) => {
+      const marker = { ...aMarker(slot), blockTime, finalized }
+      await insertSealedSlots(store, [marker])
+      const position = { marker, highest: slot, logId: 'a log', nextOffset: 1n, logTime: 0 }
+      await store.insert('progress', [
+        progressRow('fold', 0, 1, { ...position, fence: 0, generation: 0 }),
       ])
+    }
     const read = () => readSettledSolPrices(store, [T - 1, T + 5, T + 20, T + 20], MAX_AGE)
     const known = (...times: number[]) => new Map(times.map((time) => [time, 150n]))
     // Before the first slot is stored, the stream brings no price.
     t.deepEqual(await read(), { prices: known(T + 5, T + 20), isAhead: false })
-    await at(1, T + 19)
+    await at(1, T + 6, null)
+    t.deepEqual(await read(), { prices: known(), isAhead: true })
+    await at(2, T + 20, 1)
     t.deepEqual(await read(), { prices: known(T + 5), isAhead: true })
-    await at(2, T + 20)
+    await at(4, T + 21, 2)
+    t.deepEqual(await read(), { prices: known(T + 5), isAhead: true })
+    // Slot 5 is final and was not sealed: those before it are final too.
+    await at(6, T + 23, 5)
     t.deepEqual(await read(), { prices: known(T + 5, T + 20), isAhead: false })
   },
 )
