@@ -119,17 +119,29 @@ export class Credits {
     await this.#everySecond(0)
   }
 
-  /** Rolls up until fewer than `leave` new uses are left; those wait for the next roll-up. */
+  /**
+   * Rolls up until fewer than `leave` new uses are left; those wait for the next roll-up. Another
+   * process may do it (`Meter.mayRollUp`), but not the rest of a process that ends (0).
+   */
   async #everySecond(leave = LEFT_FOR_LATER): Promise<void> {
     // If it fails, usage stays in the meter; charges continue until its stream is full (rule K5).
     await this.#attempt('rolling up usage', async () => {
       await this.#payBack()
       await this.#meter.releaseExpiredBlocks()
-      while ((await this.#ledger.rollUp()) > leave);
-      this.#rolledUpAt = Date.now()
+      if (leave === 0 || (await this.#meter.mayRollUp())) await this.#rollUp(leave)
       if (this.#seconds++ % RELOAD_SECONDS === 0) await this.#ledger.reloadGranted()
     })
     await this.#attempt('giving back credits of withdrawn trades', () => this.#payRetracted())
+  }
+
+  async #rollUp(leave: number): Promise<void> {
+    try {
+      while ((await this.#ledger.rollUp()) > leave);
+      this.#rolledUpAt = Date.now()
+    } catch (error) {
+      await this.#meter.leaveRollUp()
+      throw error
+    }
   }
 
   /** Runs work that is repeated a second later. Logs its first failure and its recovery. */

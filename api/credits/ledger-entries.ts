@@ -1,9 +1,25 @@
+import { ServiceError } from '../../pipeline/domain/service-error.ts'
+import { batches } from '../../pipeline/runtime/batches.ts'
+import { dateTime } from '../../pipeline/store/date-time.ts'
 import { inserter } from '../../pipeline/store/insert-rows.ts'
-import type { Store } from '../../pipeline/store/store.ts'
-import { type Account, type LedgerSnapshot, STREAM_START } from './meter.ts'
+import type { Row, Store } from '../../pipeline/store/store.ts'
+import { type Account, type LedgerSnapshot, placeOf, STREAM_START, type StreamId } from './meter.ts'
 
 /** Stores entries. Entries with the same key are the same entry. */
 export const insertEntries = inserter('ledger_entries')
+
+/** A row of the table, with columns of `entry`. `nowMs`: when it is written, in unix milliseconds. */
+export function entryRow(entry: Row, nowMs: number): Row {
+  const created_at = dateTime(nowMs)
+  return { usage_ms: 0, usage_sequence: 0, deposit_amount: 0n, created_at, ...entry }
+}
+
+/** Columns of the row that says how much of the meter's stream is in the ledger. */
+export function placeRow(epoch: string, rolledTo: StreamId): Row {
+  const { ms, sequence } = placeOf(rolledTo)
+  const key = { wallet: '', idempotency_key: `epoch:${epoch}` }
+  return { ...key, credits: 0, cause: 'usage', reason: '', usage_ms: ms, usage_sequence: sequence }
+}
 
 /** Subquery: the keys of entries. */
 export const ENTRY_KEYS = 'SELECT idempotency_key FROM ledger_entries'
@@ -32,7 +48,7 @@ export const PERIOD_SECONDS = { hour: 3600, day: 86_400 } as const
 /**
  * Reads the usage of an account by period, newest first: of the period of `now` (unix milliseconds)
  * and those before it, `count` in all; periods without use are left out. It comes from the ledger,
- * so the last second may be missing. An entry counts at the time of its roll-up.
+ * so the last second may be missing. An entry counts at the last use in it.
  */
 export async function readUsage(
   store: Store,
@@ -129,6 +145,40 @@ export async function readSnapshot(store: Store, account: Account, epoch: string
   return { epoch, rolledTo: streamIdOf(row), ...total(row) }
 }
 
+/**
+ * Reads what accounts used in an hour (negative credits, by account), and how far the meter's stream
+ * was rolled up then. `key`: the key of the hour's entries. Rejects with a retriable `unavailable`
+ * when it was rolled up further during the read.
+ */
+export async function readHour(
+  store: Store,
+  hour: { readonly epoch: string; readonly key: string; readonly accounts: readonly Account[] },
+): Promise<{ rolledTo: string; sums: Map<Account, number> }> {
+  const { epoch, key, accounts } = hour
+  const sums = new Map<Account, number>()
+  let rolledTo: string | null = null
+  const pages = accounts.length === 0 ? [[]] : batches(accounts, ACCOUNTS_PER_QUERY)
+  for (const some of pages) {
+    // One query, so that sums and stream position belong to the same moment.
+    const rows = await store.query<RolledToRow & { wallet: string; sum: string }>(
+      `SELECT wallet, sum(credits) AS sum, ${ROLLED_TO} FROM ledger_entries FINAL
+       WHERE (wallet IN {accounts:Array(String)} AND idempotency_key = {key:String})
+         OR (wallet = '' AND idempotency_key = {mark:String})
+       GROUP BY wallet`,
+      { accounts: some, key, mark: `epoch:${epoch}` },
+      ['wallet', 'sum', ...ROLLED_TO_COLUMNS],
+    )
+    for (const { wallet, sum } of rows) if (wallet !== '') sums.set(wallet, Number(sum))
+    const at = streamIdOf(rows.find(({ wallet }) => wallet === ''))
+    rolledTo ??= at
+    if (at !== rolledTo) throw new ServiceError('unavailable', 'the ledger changed during a read')
+  }
+  return { rolledTo: rolledTo ?? STREAM_START, sums }
+}
+
+/** Bounds the parameters of a query. */
+const ACCOUNTS_PER_QUERY = 1000
+
 /** Reads how far the meter's stream was rolled up. */
 export async function readRolledTo(store: Store, epoch: string): Promise<string> {
   const [row] = await store.query<RolledToRow>(
@@ -139,28 +189,50 @@ export async function readRolledTo(store: Store, epoch: string): Promise<string>
   return streamIdOf(row)
 }
 
-/** Reads the sums of accounts granted credits since a time (unix ms), or of all with null. */
-export async function readTotals(store: Store, epoch: string, since: number | null) {
-  const rows = await store.query<TotalsRow & RolledToRow & { wallet: string }>(
-    `SELECT wallet, ${TOTALS}, ${ROLLED_TO}
-     FROM ledger_entries FINAL
-     WHERE ${since === null ? "wallet != ''" : GRANTED_SINCE} OR (wallet = '' AND idempotency_key = {key:String})
-     GROUP BY wallet`,
-    { key: `epoch:${epoch}`, ...(since !== null && { since }) },
-    ['wallet', ...TOTAL_COLUMNS, ...ROLLED_TO_COLUMNS],
-  )
-  const rolledTo = streamIdOf(rows.find(({ wallet }) => wallet === ''))
-  const accounts = rows.filter(({ wallet }) => wallet !== '')
-  return {
-    at: { epoch, rolledTo },
-    totals: new Map(accounts.map((row) => [row.wallet, total(row)])),
+/** Accounts of the ledger: those granted credits since a time (unix ms), or a range of all. */
+export type Accounts =
+  | { readonly since: number }
+  | { readonly after: Account; readonly to: Account }
+
+/** Yields ranges that together are all accounts of the ledger, of 10,000 at most. */
+export async function* accountRanges(store: Store): AsyncGenerator<Accounts> {
+  for (let after = ''; ; ) {
+    const [row] = await store.query<{ to: string }>(
+      `SELECT max(wallet) AS to FROM (
+         SELECT DISTINCT wallet FROM ledger_entries WHERE wallet > {after:String} ORDER BY wallet LIMIT 10000)`,
+      { after },
+    )
+    const to = row?.to ?? ''
+    if (to === '') return
+    yield { after, to }
+    after = to
   }
 }
 
-/** Finds keys that were used for different amounts. */
+/** Reads the sums of some accounts, and how far the meter's stream was rolled up. */
+export async function readTotals(store: Store, epoch: string, accounts: Accounts) {
+  const condition =
+    'since' in accounts ? GRANTED_SINCE : 'wallet > {after:String} AND wallet <= {to:String}'
+  const rows = await store.query<TotalsRow & RolledToRow & { wallet: string }>(
+    `SELECT wallet, ${TOTALS}, ${ROLLED_TO}
+     FROM ledger_entries FINAL
+     WHERE (${condition}) OR (wallet = '' AND idempotency_key = {key:String})
+     GROUP BY wallet`,
+    { key: `epoch:${epoch}`, ...accounts },
+    ['wallet', ...TOTAL_COLUMNS, ...ROLLED_TO_COLUMNS],
+  )
+  const rolledTo = streamIdOf(rows.find(({ wallet }) => wallet === ''))
+  const known = rows.filter(({ wallet }) => wallet !== '')
+  return {
+    at: { epoch, rolledTo },
+    totals: new Map(known.map((row) => [row.wallet, total(row)])),
+  }
+}
+
+/** Finds keys that were used for different amounts. Usage of an hour grows under one key. */
 export async function readConflicts(store: Store): Promise<Mismatch[]> {
   const rows = await store.query<{ wallet: string; low: string; high: string }>(
-    `SELECT wallet, min(credits) AS low, max(credits) AS high FROM ledger_entries WHERE wallet != ''
+    `SELECT wallet, min(credits) AS low, max(credits) AS high FROM ledger_entries WHERE cause != 'usage'
      GROUP BY wallet, idempotency_key HAVING low != high LIMIT 1000`,
   )
   return rows.map(({ wallet, low, high }) => ({

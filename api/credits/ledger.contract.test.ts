@@ -8,7 +8,7 @@ import { openEmbeddedStore, openServerStore, type TestStore } from '../testing/o
 import { Credits } from './credits.ts'
 import { Ledger } from './ledger.ts'
 import { createMemoryMeter } from './memory.ts'
-import type { Meter } from './meter.ts'
+import { type Meter, STREAM_START } from './meter.ts'
 import { createRedisMeter } from './redis.ts'
 
 const { CLICKHOUSE_URL, REDIS_URL } = process.env
@@ -230,10 +230,122 @@ contract(
       { account },
     )
     t.deepEqual(rows, [
-      { credits: '-3', cause: 'usage' },
-      { credits: '-3', cause: 'usage' },
+      { credits: '-6', cause: 'usage' },
       { credits: '100', cause: 'grant' },
     ])
+  },
+)
+
+contract(
+  'usage is one entry for each account and hour, however often it is rolled up',
+  async (t, { store, meter, ledger, credits }) => {
+    const accounts = [randomUUID(), randomUUID()]
+    for (const account of accounts) await ledger.add(grant(account, 1000))
+    const epoch = await meter.epoch()
+    const hours = new Map<string, number>()
+    for (let n = 0; n < 5; n++) {
+      for (const [at, account] of accounts.entries())
+        if (at === 0 || n % 2 === 0) await credits.charge(account, 10 + n, randomUUID())
+      const range = await meter.beginRollUp(epoch, STREAM_START)
+      const hour = Math.floor(Number(range?.to.split('-')[0]) / 3_600_000)
+      for (const [account, used] of range?.usage ?? []) {
+        const key = `${account} usage:${epoch}:${hour}`
+        hours.set(key, (hours.get(key) ?? 0) - used)
+      }
+      t.true((await ledger.rollUp()) > 0)
+    }
+    const rows = await store.query<{ name: string; credits: string }>(
+      "SELECT concat(wallet, ' ', idempotency_key) AS name, credits FROM ledger_entries FINAL WHERE wallet IN {accounts:Array(String)} AND cause = 'usage' ORDER BY name",
+      { accounts },
+    )
+    t.deepEqual(
+      rows.map(({ name, credits: sum }) => [name, Number(sum)]),
+      [...hours].sort(([a], [b]) => (a < b ? -1 : 1)),
+    )
+  },
+)
+
+contract(
+  'a roll-up of an earlier range that is stored late changes nothing',
+  async (t, { store, meter, ledger, credits }) => {
+    const account = randomUUID()
+    await ledger.add(grant(account, 100))
+    let release: () => void = () => {}
+    const isHeld = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    let held: () => void = () => {}
+    const reached = new Promise<void>((resolve) => {
+      held = resolve
+    })
+    const insert: Store['insert'] = async (...args) => {
+      held()
+      await isHeld
+      await store.insert(...args)
+    }
+    const slow = new Ledger({ store: { ...store, insert }, meter })
+    await credits.charge(account, 3, randomUUID())
+    const rolling = slow.rollUp()
+    await reached
+    t.is(await ledger.rollUp(), 1, 'another process writes the same range')
+    await credits.charge(account, 4, randomUUID())
+    t.is(await ledger.rollUp(), 1)
+    release()
+    await rolling
+    const { mismatches } = await ledger.check()
+    t.deepEqual(
+      mismatches.filter(({ wallet }) => wallet === account),
+      [],
+    )
+    await ledger.load(account)
+    t.is(await credits.left(account), 93)
+  },
+)
+
+contract(
+  'while a server of the ledger lags, usage stays in the meter; what it has lost after a minute is lost',
+  async (t, { store, meter, ledger, credits }) => {
+    const account = randomUUID()
+    await ledger.add(grant(account, 100))
+    const epoch = await meter.epoch()
+    const usage = 'wallet = {account:String} AND idempotency_key LIKE {key:String}'
+    const mark = "wallet = '' AND idempotency_key = {mark:String}"
+    const params = { account, key: `usage:${epoch}:%`, mark: `epoch:${epoch}` }
+    const rows = () =>
+      store.query<Record<string, unknown>>(
+        `SELECT * FROM ledger_entries WHERE (${usage}) OR (${mark})`,
+        params,
+      )
+    await credits.charge(account, 3, randomUUID())
+    await ledger.rollUp()
+    const before = await rows()
+    await credits.charge(account, 4, randomUUID())
+    await ledger.rollUp()
+    const newest = await rows()
+    const have = async (some: readonly Record<string, unknown>[]) => {
+      await store.command(`DELETE FROM ledger_entries WHERE (${usage}) OR (${mark})`, params)
+      await store.insert('ledger_entries', some)
+    }
+    await have(before)
+    await credits.charge(account, 5, randomUUID())
+    const clock = { now: 0 }
+    const own = new Ledger({ store, meter, now: () => clock.now })
+    await t.throwsAsync(own.rollUp(), { code: 'unavailable' })
+    clock.now += 59_999
+    await t.throwsAsync(own.rollUp(), { code: 'unavailable' })
+
+    await have(newest)
+    t.is(await own.rollUp(), 1, 'the server has caught up')
+    await ledger.load(account)
+    t.is(await credits.left(account), 88)
+
+    await have(before)
+    await credits.charge(account, 1, randomUUID())
+    await t.throwsAsync(own.rollUp(), { code: 'unavailable' })
+    clock.now += 60_000
+    t.is(await own.rollUp(), 1)
+    await ledger.load(account)
+    t.is(await credits.left(account), 96, '3 and 1 of 13 used credits are left')
   },
 )
 
@@ -623,6 +735,8 @@ function delegate(meter: Meter): Omit<Meter, 'charge'> {
     releaseExpiredBlocks: meter.releaseExpiredBlocks.bind(meter),
     epoch: meter.epoch.bind(meter),
     load: meter.load.bind(meter),
+    mayRollUp: meter.mayRollUp.bind(meter),
+    leaveRollUp: meter.leaveRollUp.bind(meter),
     beginRollUp: meter.beginRollUp.bind(meter),
     endRollUp: meter.endRollUp.bind(meter),
     inspect: meter.inspect.bind(meter),

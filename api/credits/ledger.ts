@@ -1,17 +1,20 @@
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { batches } from '../../pipeline/runtime/batches.ts'
-import { dateTime } from '../../pipeline/store/date-time.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import {
+  type Accounts,
+  accountRanges,
+  entryRow,
   insertEntries,
   type Mismatch,
+  placeRow,
   readConflicts,
-  readRolledTo,
   readSnapshot,
   readTotals,
   type Total,
 } from './ledger-entries.ts'
 import { type Account, compareStreamIds, type Meter, type MeteredAccount } from './meter.ts'
+import { RollUp } from './roll-up.ts'
 
 /** One change of an account's credits. Entries with the same key are the same entry. */
 export interface LedgerEntry {
@@ -33,6 +36,7 @@ export class Ledger {
   readonly #store: Store
   readonly #meter: Meter
   readonly #now: () => number
+  readonly #rollUp: RollUp
   /** When this process last loaded entries that the meter had missed (unix ms); null: never. */
   #lookedAt: number | null = null
 
@@ -44,6 +48,7 @@ export class Ledger {
     this.#store = deps.store
     this.#meter = deps.meter
     this.#now = deps.now ?? Date.now
+    this.#rollUp = new RollUp({ ...deps, now: this.#now })
   }
 
   /** Appends an entry, updates the meter, and returns the credits left. */
@@ -91,23 +96,8 @@ export class Ledger {
   }
 
   /** Writes a range of the meter's stream, and returns its number of uses; 0 if there was none. */
-  async rollUp(): Promise<number> {
-    const epoch = await this.#meter.epoch()
-    const range = await this.#meter.beginRollUp(epoch, await readRolledTo(this.#store, epoch))
-    if (range === null) return 0
-    const [usage_ms, usage_sequence] = range.to.split('-')
-    const usageFields = { cause: 'usage', reason: '', usage_ms, usage_sequence }
-    const key = `usage:${epoch}:${range.from}`
-    await insertEntries(this.#store, [
-      this.#row({ ...usageFields, wallet: '', idempotency_key: `epoch:${epoch}`, credits: 0 }),
-      ...[...range.usage]
-        .filter(([, credits]) => credits !== 0)
-        .map(([wallet, credits]) =>
-          this.#row({ ...usageFields, wallet, idempotency_key: key, credits: -credits }),
-        ),
-    ])
-    await this.#meter.endRollUp(epoch, range.to)
-    return range.entries
+  rollUp(): Promise<number> {
+    return this.#rollUp.run()
   }
 
   /**
@@ -117,7 +107,7 @@ export class Ledger {
    */
   async reloadGranted(): Promise<void> {
     const begun = this.#now()
-    await this.#bringUp((this.#lookedAt ?? begun - FIRST_LOOK_MS) - OVERLAP_MS)
+    await this.#bringUp({ since: (this.#lookedAt ?? begun - FIRST_LOOK_MS) - OVERLAP_MS })
     this.#lookedAt = begun
   }
 
@@ -126,9 +116,15 @@ export class Ledger {
    * their number. Charges go on meanwhile; credits that feed connections reserved stay reserved.
    */
   async rebuildMeter(): Promise<number> {
+    let loaded = 0
+    for await (const accounts of accountRanges(this.#store)) loaded += await this.#reload(accounts)
+    return loaded
+  }
+
+  async #reload(accounts: Accounts): Promise<number> {
     const loaded = new Set<Account>()
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const { at, totals } = await readTotals(this.#store, await this.#meter.epoch(), null)
+      const { at, totals } = await readTotals(this.#store, await this.#meter.epoch(), accounts)
       const left = [...totals].filter(([account]) => !loaded.has(account))
       if (left.length === 0) return loaded.size
       for (const some of batches(left, LOADS_AT_ONCE))
@@ -154,7 +150,7 @@ export class Ledger {
   async recoverFromMeter() {
     const epoch = await this.#meter.epoch()
     const { rolledTo, accounts } = await this.#meter.rolledUp()
-    const { at, totals } = await readTotals(this.#store, epoch, null)
+    const { at, totals } = await readTotals(this.#store, epoch, ALL)
     const differences = [...accounts].map(([account, { funded, used }]) => ({
       account,
       granted: funded - (totals.get(account)?.funded ?? 0),
@@ -162,14 +158,12 @@ export class Ledger {
     }))
     const isBehind = compareStreamIds(rolledTo, at.rolledTo) > 0
     const lost = isBehind ? differences.filter(({ used }) => used !== 0) : []
-    const [usage_ms, usage_sequence] = rolledTo.split('-')
-    const fields = { cause: 'usage', reason: '', usage_ms, usage_sequence }
-    const marker = { wallet: '', idempotency_key: `epoch:${epoch}`, credits: 0 }
-    const key = `recovered:${epoch}:${rolledTo}`
+    const fields = { cause: 'usage', reason: '', idempotency_key: `recovered:${epoch}:${rolledTo}` }
     const rows = lost.map(({ account, used }) =>
-      this.#row({ ...fields, wallet: account, idempotency_key: key, credits: -used }),
+      this.#row({ ...fields, wallet: account, credits: -used }),
     )
-    if (isBehind) await insertEntries(this.#store, [this.#row({ ...fields, ...marker }), ...rows])
+    if (isBehind) await insertEntries(this.#store, [this.#row(placeRow(epoch, rolledTo)), ...rows])
+    this.#rollUp.forget()
     await this.#meter.forget()
     return {
       recovered_usage_credits: lost.reduce((sum, { used }) => sum + used, 0),
@@ -180,25 +174,27 @@ export class Ledger {
   }
 
   /**
-   * Compares ledger and meter by account, as of one moment. Accounts unknown to the meter cannot
-   * differ.
+   * Compares ledger and meter by account, each range of accounts as of one moment. Accounts unknown
+   * to the meter cannot differ.
    */
   async check(): Promise<{ accounts: number; mismatches: Mismatch[] }> {
-    const { metered, totals } = await this.#bringUp(null)
-    const mismatches = metered.flatMap((state) => compare(state, totals.get(state.account)))
-    return {
-      accounts: totals.size,
-      mismatches: [...mismatches, ...(await readConflicts(this.#store))],
+    const mismatches: Mismatch[] = []
+    let accounts = 0
+    for await (const range of accountRanges(this.#store)) {
+      const { metered, totals } = await this.#bringUp(range)
+      accounts += totals.size
+      for (const state of metered) mismatches.push(...compare(state, totals.get(state.account)))
     }
+    return { accounts, mismatches: [...mismatches, ...(await readConflicts(this.#store))] }
   }
 
   /**
    * Reads the state of accounts in meter and ledger as of one moment at which the meter knows every
-   * entry; of accounts granted credits since a time (unix ms), or of all with null.
+   * entry.
    */
-  async #bringUp(since: number | null) {
+  async #bringUp(accounts: Accounts) {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const { at, totals } = await readTotals(this.#store, await this.#meter.epoch(), since)
+      const { at, totals } = await readTotals(this.#store, await this.#meter.epoch(), accounts)
       const metered = await this.#meter.inspect([...totals.keys()], at)
       if (metered === null) continue
       const behind = metered.flatMap(({ account, entries }) => {
@@ -217,11 +213,12 @@ export class Ledger {
   }
 
   #row(entry: Record<string, unknown>) {
-    const created_at = dateTime(this.#now())
-    return { usage_ms: 0, usage_sequence: 0, deposit_amount: 0n, created_at, ...entry }
+    return entryRow(entry, this.#now())
   }
 }
 
+/** Every account: none is named like the end of the range. */
+const ALL: Accounts = { after: '', to: '~' }
 /** A process that starts does not know when another one last looked. */
 const FIRST_LOOK_MS = 86_400_000
 /** Clocks of processes differ, and an entry may be stored long after it was sent. */

@@ -57,7 +57,7 @@ class MemoryMeter implements Meter {
   /** Request id to its charge, or `void` once refunded; oldest first. */
   readonly #requests = new Map<string, { credits: number | 'void'; expires: number }>()
   #stream: Usage[] = []
-  #streamed = 0
+  #newest = { ms: 0, sequence: 0 }
   #rolled: StreamId = STREAM_START
   #pending: { from: StreamId; to: StreamId } | null = null
   #closed = false
@@ -150,6 +150,13 @@ class MemoryMeter implements Meter {
     return 'loaded'
   }
 
+  async mayRollUp(): Promise<boolean> {
+    this.#refuseWhenClosed()
+    return true
+  }
+
+  async leaveRollUp(): Promise<void> {}
+
   async beginRollUp(epoch: string, rolledTo: StreamId): Promise<UsageRange | null> {
     this.#refuseWhenClosed()
     if (epoch !== this.#epoch) return null
@@ -215,7 +222,15 @@ class MemoryMeter implements Meter {
 
   #use(account: Account, state: State, credits: number): void {
     state.used += credits
-    this.#stream.push({ id: `${++this.#streamed}-0`, account, credits })
+    this.#stream.push({ id: this.#nextId(), account, credits })
+  }
+
+  /** As Redis makes them: the milliseconds, which never go back, and a number within these. */
+  #nextId(): StreamId {
+    const now = this.#now()
+    const { ms, sequence } = this.#newest
+    this.#newest = now > ms ? { ms: now, sequence: 0 } : { ms, sequence: sequence + 1 }
+    return `${this.#newest.ms}-${this.#newest.sequence}`
   }
 
   #remember(requestId: string, credits: number | 'void'): void {

@@ -114,6 +114,43 @@ contract(
   },
 )
 
+const real = redisUrl === undefined ? test.skip : test
+
+contract('a process that rolls up alone may go on', async (t, meter) => {
+  t.true(await meter.mayRollUp())
+  t.true(await meter.mayRollUp())
+  await meter.leaveRollUp()
+  t.true(await meter.mayRollUp())
+})
+
+real(
+  'redis: one process rolls up, until it leaves it to others or does not ask for three seconds',
+  async (t) => {
+    const prefix = `test:{${randomUUID()}}:`
+    const url = new URL(redisUrl ?? '')
+    const [one, other] = await Promise.all([
+      createRedisMeter(url, { logger }, { prefix }),
+      createRedisMeter(url, { logger }, { prefix }),
+    ])
+    const redis = new Redis(url.href)
+    t.true(await one.mayRollUp())
+    t.false(await other.mayRollUp())
+    await redis.pexpire(`${prefix}roller`, 1000)
+    t.true(await one.mayRollUp())
+    const left = await redis.pttl(`${prefix}roller`)
+    t.true(left > 1000 && left <= 3000, `${left} ms`)
+    await redis.del(`${prefix}roller`) // as when they are over
+    t.true(await other.mayRollUp())
+    t.false(await one.mayRollUp())
+    await one.leaveRollUp()
+    t.false(await one.mayRollUp())
+    await other.leaveRollUp()
+    t.true(await one.mayRollUp())
+    redis.disconnect()
+    await Promise.all([one.close(), other.close()])
+  },
+)
+
 contract(
   'a range is bounded, and a net use of zero is zero',
   async (t, meter) => {
@@ -266,7 +303,6 @@ contract(
   },
 )
 
-const real = redisUrl === undefined ? test.skip : test
 const realTitle = (title: string) =>
   redisUrl === undefined ? `redis (REDIS_URL is not set): ${title}` : title
 

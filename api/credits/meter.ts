@@ -41,6 +41,14 @@ export interface Meter {
    * no two ranges start at the same entry, so each has a ledger key of its own.
    */
   beginRollUp(epoch: string, rolledTo: StreamId): Promise<UsageRange | null>
+  /**
+   * Whether this process rolls up now. Of several processes one does, so that usage becomes one
+   * write a second; three seconds after its last call, whoever calls first. That two never do is not
+   * promised.
+   */
+  mayRollUp(): Promise<boolean>
+  /** Leaves rolling up to another process, because this one cannot. */
+  leaveRollUp(): Promise<void>
   /** Trims a range that is in the ledger. */
   endRollUp(epoch: string, to: StreamId): Promise<void>
   /**
@@ -149,9 +157,15 @@ export const METER_LIMITS: MeterLimits = {
   blockMs: 60_000,
 }
 
+/** The two numbers of a stream position: unix milliseconds by the meter's clock, and a counter. */
+export function placeOf(id: StreamId): { readonly ms: number; readonly sequence: number } {
+  const [ms = 0, sequence = 0] = id.split('-').map(Number)
+  return { ms, sequence }
+}
+
 /** Compares two stream positions. */
 export function compareStreamIds(a: StreamId, b: StreamId): number {
-  const [aMs = 0, aSequence = 0] = a.split('-').map(Number)
-  const [bMs = 0, bSequence = 0] = b.split('-').map(Number)
-  return aMs - bMs || aSequence - bSequence
+  const one = placeOf(a)
+  const other = placeOf(b)
+  return one.ms - other.ms || one.sequence - other.sequence
 }

@@ -27,7 +27,7 @@ import * as scripts from './redis-scripts.ts'
  *
  * Keys, each under `prefix`: `account:<wallet>` hash (run: reign, funded, entries, used, reserved,
  * `block:<connection>` = `<sequence>:<credits>`); `usage` stream (a: wallet, c: credits); `reign`
- * `<run id>[:<number>]`; `epoch`, `rolled`, `pending`; `request:<id>` charged credits or `void`;
+ * `<run id>[:<number>]`; `epoch`, `rolled`, `pending`, `roller`; `request:<id>` charged credits or `void`;
  * `blocks` sorted set of `<wallet>|<connection>` by the millisecond it expires.
  */
 export async function createRedisMeter(
@@ -44,6 +44,8 @@ class RedisMeter implements Meter {
   readonly #redis: Redis
   readonly #prefix: string
   readonly #limits: MeterLimits
+  /** Names this process as the one that rolls up. */
+  readonly #id = randomUUID()
   /** The reign of the server that answers; null: not known since the connection was lost. */
   #reign: Promise<string> | null = null
   /** When the newest write that a replica confirmed was sent, in monotonic milliseconds. */
@@ -155,6 +157,18 @@ class RedisMeter implements Meter {
     ])
     if (outcome === 'other_reign') this.#reign = null
     return outcome === 'loaded' ? 'loaded' : 'stale'
+  }
+
+  async mayRollUp(): Promise<boolean> {
+    const key = this.#key('roller')
+    await orMeterUnavailable(this.#redis.set(key, this.#id, 'PX', ROLLER_MS, 'NX'))
+    if ((await orMeterUnavailable(this.#redis.get(key))) !== this.#id) return false
+    await orMeterUnavailable(this.#redis.pexpire(key, ROLLER_MS))
+    return true
+  }
+
+  async leaveRollUp(): Promise<void> {
+    if (await this.mayRollUp()) await orMeterUnavailable(this.#redis.del(this.#key('roller')))
   }
 
   async beginRollUp(epoch: string, rolledTo: string): Promise<UsageRange | null> {
@@ -294,6 +308,8 @@ interface PendingCharge {
   reject(error: unknown): void
 }
 
+/** A process that has not rolled up for this long leaves it to others. */
+const ROLLER_MS = 3000
 /** A failover loses at most the charges of this many milliseconds. */
 const LOST_AT_MOST_MS = 1000
 /** Maximum number of charges in one script call: about a millisecond of work. */

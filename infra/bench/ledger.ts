@@ -1,0 +1,104 @@
+import { Ledger } from '../../api/credits/ledger.ts'
+import { createMemoryMeter } from '../../api/credits/memory.ts'
+import { createStore } from '../../pipeline/store/create-store.ts'
+import { analystDatabase, migrate } from '../../pipeline/store/migrate.ts'
+import type { Store } from '../../pipeline/store/store.ts'
+import { startServers, stopServers } from '../servers/servers.ts'
+import { percentiles, printHead, printRow } from './kit/figures.ts'
+import { inFolder } from './kit/folder.ts'
+import { readOptions } from './kit/options.ts'
+
+const USAGE = `usage: npm run bench -- ledger [--accounts N] [--days N]
+  --accounts N   accounts that use credits in every hour (1000)
+  --days N       days of use (365)`
+
+/** Below the ports that the kernel gives to clients. */
+const PORT_BASE = 26_000
+const LOADS = 200
+
+/**
+ * Size of the ledger after a year, and the time to load an account from it, to add a second of
+ * usage, and to check all accounts.
+ */
+export async function run(args: readonly string[]): Promise<void> {
+  const read = readOptions(args, USAGE, { accounts: 1000, days: 365 })
+  if (read === null) return
+  const { accounts, days } = read.options
+  const { CLICKHOUSE_URL } = process.env
+  if (CLICKHOUSE_URL) return measure(CLICKHOUSE_URL, accounts, days)
+  await inFolder(async (folder) => {
+    const env = await startServers(folder, { portBase: PORT_BASE, only: 'clickhouse' })
+    await measure(env.CLICKHOUSE_URL ?? '', accounts, days).finally(() => stopServers(folder))
+  })
+}
+
+async function measure(url: string, accounts: number, days: number): Promise<void> {
+  const database = `bench_${process.pid}`
+  const store = await createStore({ kind: 'clickhouse', url: new URL(`/${database}`, url) })
+  await migrate(store)
+  await fill(store, accounts, days)
+  const meter = createMemoryMeter()
+  const ledger = new Ledger({ store, meter })
+  printHead('what', 'entries', 'MiB', 'p50 ms', 'p99 ms')
+  printRow('ledger', ...(await sizeOf(store)), '', '')
+  const loads = await timesOf(LOADS, (n) => ledger.load(nameOf(n % accounts)))
+  printRow('load of an account', '', '', ...loads)
+  const rollUps = await timesOf(20, async () => {
+    for (let n = 0; n < accounts; n += 1) await meter.charge(nameOf(n), 1, `${Math.random()}`)
+    await ledger.rollUp()
+  })
+  printRow(`charges and roll-up of ${accounts} accounts`, '', '', ...rollUps)
+  printRow('check of all accounts', '', '', ...(await timesOf(3, () => ledger.check())))
+  for (const name of [analystDatabase(database), database])
+    await store.command(`DROP DATABASE ${name}`)
+  await store.close()
+}
+
+/** An address has 44 characters. */
+function nameOf(account: number): string {
+  return `account${account}`.padEnd(44, 'x')
+}
+
+/** Entries of accounts that use some credits in each hour, and top them up each day. */
+async function fill(store: Store, accounts: number, days: number): Promise<void> {
+  const name = "rightPad(concat('account', toString(intDiv(number, {each:UInt32}))), 44, 'x')"
+  const columns = 'wallet, idempotency_key, credits, cause, reason, usage_ms, created_at'
+  const epoch = '5b0d3c1e-1111-4c6b-9d57-0c6a2b9d1f00'
+  await store.command(
+    `INSERT INTO ledger_entries (${columns})
+     SELECT ${name}, concat('usage:${epoch}:', toString(490000 + number % {each:UInt32})),
+       -1 - toInt64(cityHash64(number) % 50000), 'usage', '', 3599000 * 1099511627776 + number,
+       toDateTime64((490000 + number % {each:UInt32}) * 3600 + 3599, 3, 'UTC')
+     FROM numbers({rows:UInt64})`,
+    { each: days * 24, rows: accounts * days * 24 },
+  )
+  await store.command(
+    `INSERT INTO ledger_entries (${columns})
+     SELECT ${name}, concat('deposit:', toString(number)), 1200000, 'deposit', '', 0,
+       toDateTime64((490000 + 24 * (number % {each:UInt32})) * 3600, 3, 'UTC')
+     FROM numbers({rows:UInt64})`,
+    { each: days, rows: accounts * days },
+  )
+}
+
+async function sizeOf(store: Store): Promise<[rows: string, mebibytes: string]> {
+  const [size] = await store.query<{ entries: string; bytes: string }>(
+    `SELECT sum(rows) AS entries, sum(bytes_on_disk) AS bytes FROM system.parts
+     WHERE active AND database = currentDatabase() AND table = 'ledger_entries'`,
+  )
+  return [size?.entries ?? '', (Number(size?.bytes) / 2 ** 20).toFixed(1)]
+}
+
+async function timesOf(
+  rounds: number,
+  work: (n: number) => Promise<unknown>,
+): Promise<[p50: string, p99: string]> {
+  const times: number[] = []
+  for (let n = 0; n < rounds; n += 1) {
+    const startedAt = performance.now()
+    await work(n)
+    times.push(performance.now() - startedAt)
+  }
+  const [p50 = 0, p99 = 0] = percentiles(times, 0.5, 0.99)
+  return [p50.toFixed(1), p99.toFixed(1)]
+}
