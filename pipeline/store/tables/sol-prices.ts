@@ -124,9 +124,9 @@ export async function readSolPrices(
 
 /**
  * As `readSolPrices`, for swaps that did not arrive over the stream. A time has no price yet until
- * storage holds a later slot that is final: the stream may still deliver a nearer price, and a price
- * may still be withdrawn with its slot (rule K9). `isAhead`: whether there are such times, so that
- * another query later is worthwhile.
+ * storage holds a later slot that is final: the stream may still deliver a nearer price, and a
+ * price may still be withdrawn with its slot (rule K9). `isAhead`: whether there are such times, so
+ * that another query later is worthwhile.
  */
 export async function readSettledSolPrices(
   store: Store,
@@ -141,9 +141,9 @@ export async function readSettledSolPrices(
 }
 
 /**
- * Returns the time of the newest slot that was known to be final when the storage marker was sealed.
- * All withdrawals up to it are stored. 0: nothing is known to be final. Without a marker no end:
- * then no price is of the stream.
+ * Returns the time of the newest slot that was known to be final when the storage marker was
+ * sealed. All withdrawals up to it are stored. 0: nothing is known to be final. Without a marker no
+ * end: then no price is of the stream.
  */
 async function settledUntil(store: Store): Promise<number> {
   const marker = await readStorageMarker(store)

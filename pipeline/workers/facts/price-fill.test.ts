@@ -121,8 +121,8 @@ async function fillOnce(store: Store, books: Parameters<typeof startPriceFill>[0
 }
 
 /**
- * Returns the chain whose swaps have the prices of `at`, unless they have one already. A later slot,
- * which is final, ends it: all of its times are settled.
+ * Returns the chain whose swaps have the prices of `at`, unless they have one already. A later
+ * slot, which is final, ends it: all of its times are settled.
  */
 function withPrices(chain: RecordChain, at: (time: number) => bigint | null): RecordChain {
   const priced = (record: WalletRecord): WalletRecord =>
