@@ -146,9 +146,9 @@ export async function readSnapshot(store: Store, account: Account, epoch: string
 }
 
 /**
- * Reads what accounts used in an hour (negative credits, by account), and how far the meter's stream
- * was rolled up then. `key`: the key of the hour's entries. Rejects with a retriable `unavailable`
- * when it was rolled up further during the read.
+ * Reads what accounts used in an hour (negative credits, by account), and how far the meter's
+ * stream was rolled up then. `key`: the key of the hour's entries. Rejects with a retriable
+ * `unavailable` when it was rolled up further during the read.
  */
 export async function readHour(
   store: Store,

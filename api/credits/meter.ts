@@ -43,8 +43,8 @@ export interface Meter {
   beginRollUp(epoch: string, rolledTo: StreamId): Promise<UsageRange | null>
   /**
    * Whether this process rolls up now. Of several processes one does, so that usage becomes one
-   * write a second; three seconds after its last call, whoever calls first. That two never do is not
-   * promised.
+   * write a second; three seconds after its last call, whoever calls first. Two may do it for a
+   * moment, which is harmless.
    */
   mayRollUp(): Promise<boolean>
   /** Leaves rolling up to another process, because this one cannot. */

@@ -27,8 +27,8 @@ import * as scripts from './redis-scripts.ts'
  *
  * Keys, each under `prefix`: `account:<wallet>` hash (run: reign, funded, entries, used, reserved,
  * `block:<connection>` = `<sequence>:<credits>`); `usage` stream (a: wallet, c: credits); `reign`
- * `<run id>[:<number>]`; `epoch`, `rolled`, `pending`, `roller`; `request:<id>` charged credits or `void`;
- * `blocks` sorted set of `<wallet>|<connection>` by the millisecond it expires.
+ * `<run id>[:<number>]`; `epoch`, `rolled`, `pending`, `roller`; `request:<id>` charged credits or
+ * `void`; `blocks` sorted set of `<wallet>|<connection>` by the millisecond it expires.
  */
 export async function createRedisMeter(
   url: RedisUrl,
