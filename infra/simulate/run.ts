@@ -246,22 +246,32 @@ async function finish(run: Run): Promise<void> {
 }
 
 /** Whether the SOL of a wallet has changed after a slot. */
-function hasMoved({ slot, shape, truth }: Simulator, wallet: number, after: number): boolean {
-  for (let at = after + 1; at <= slot; at += 1)
-    if (shape.kind(at) === 'produced' && truth(at).balances.some((b) => b.wallet === wallet))
-      return true
-  return false
+function hasMoved(simulator: Simulator, wallet: number, after: number): boolean {
+  return (lastMove(simulator, wallet) ?? 0) > after
 }
 
-/** Resolves when the repair has fetched what came last of the silent wallet. */
+/** The newest slot in which the SOL of a wallet changed. */
+function lastMove({ slot, shape, truth }: Simulator, wallet: number): number | null {
+  for (let at = slot; at >= START_SLOT; at -= 1)
+    if (shape.kind(at) === 'produced' && truth(at).balances.some((b) => b.wallet === wallet))
+      return at
+  return null
+}
+
+/**
+ * Resolves when what came last of the silent wallet is stored, and no break that reconcile found is
+ * open. Mostly the repair has fetched it; if its block was replaced, ingest has.
+ */
 async function lastFound({ bed }: Run): Promise<void> {
+  const last = lastMove(bed.simulator, SILENT_WALLET)
   for (let isFound = false; !isFound; await pause(1000)) {
-    const [row] = await bed.deployed.query<{ left: string; closed: string }>(
-      `SELECT countIf(state = 'open') AS left, countIf(state = 'closed') AS closed
-       FROM chain_breaks FINAL
-       WHERE wallet = ${SILENT_WALLET} AND tx_index = ${SNAPSHOT_TX_INDEX}`,
+    const [row] = await bed.deployed.query<{ left: string; stored: string }>(
+      `SELECT (SELECT count() FROM chain_breaks FINAL
+           WHERE wallet = ${SILENT_WALLET} AND tx_index = ${SNAPSHOT_TX_INDEX} AND state = 'open') AS left,
+         (SELECT count() FROM sol_balances FINAL
+           WHERE wallet = ${SILENT_WALLET} AND slot = ${last} AND is_deleted = 0) AS stored`,
     )
-    isFound = row?.left === '0' && row.closed !== '0'
+    isFound = row?.left === '0' && row.stored !== '0'
   }
 }
 
