@@ -3,12 +3,18 @@ import { batches } from '../../pipeline/runtime/batches.ts'
 import { dateTime } from '../../pipeline/store/date-time.ts'
 import { inserter } from '../../pipeline/store/insert-rows.ts'
 import type { Row, Store } from '../../pipeline/store/store.ts'
-import { type Account, type LedgerSnapshot, placeOf, STREAM_START, type StreamId } from './meter.ts'
+import {
+  type Account,
+  type LedgerSnapshot,
+  STREAM_START,
+  type StreamId,
+  streamPlace,
+} from './meter.ts'
 
 /** Stores entries. Entries with the same key are the same entry. */
 export const insertEntries = inserter('ledger_entries')
 
-/** A row of the table, with columns of `entry`. `nowMs`: when it is written, in unix milliseconds. */
+/** A row of the table, written at `nowMs` (unix milliseconds), with the columns of `entry`. */
 export function entryRow(entry: Row, nowMs: number): Row {
   const created_at = dateTime(nowMs)
   return { usage_ms: 0, usage_sequence: 0, deposit_amount: 0n, created_at, ...entry }
@@ -16,7 +22,7 @@ export function entryRow(entry: Row, nowMs: number): Row {
 
 /** Columns of the row that says how much of the meter's stream is in the ledger. */
 export function placeRow(epoch: string, rolledTo: StreamId): Row {
-  const { ms, sequence } = placeOf(rolledTo)
+  const { ms, sequence } = streamPlace(rolledTo)
   const key = { wallet: '', idempotency_key: `epoch:${epoch}` }
   return { ...key, credits: 0, cause: 'usage', reason: '', usage_ms: ms, usage_sequence: sequence }
 }
@@ -190,12 +196,12 @@ export async function readRolledTo(store: Store, epoch: string): Promise<string>
 }
 
 /** Accounts of the ledger: those granted credits since a time (unix ms), or a range of all. */
-export type Accounts =
+export type AccountSet =
   | { readonly since: number }
   | { readonly after: Account; readonly to: Account }
 
 /** Yields ranges that together are all accounts of the ledger, of 10,000 at most. */
-export async function* accountRanges(store: Store): AsyncGenerator<Accounts> {
+export async function* accountRanges(store: Store): AsyncGenerator<AccountSet> {
   for (let after = ''; ; ) {
     const [row] = await store.query<{ to: string }>(
       `SELECT max(wallet) AS to FROM (
@@ -210,7 +216,7 @@ export async function* accountRanges(store: Store): AsyncGenerator<Accounts> {
 }
 
 /** Reads the sums of some accounts, and how far the meter's stream was rolled up. */
-export async function readTotals(store: Store, epoch: string, accounts: Accounts) {
+export async function readTotals(store: Store, epoch: string, accounts: AccountSet) {
   const condition =
     'since' in accounts ? GRANTED_SINCE : 'wallet > {after:String} AND wallet <= {to:String}'
   const rows = await store.query<TotalsRow & RolledToRow & { wallet: string }>(

@@ -2,7 +2,7 @@ import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { batches } from '../../pipeline/runtime/batches.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import {
-  type Accounts,
+  type AccountSet,
   accountRanges,
   entryRow,
   insertEntries,
@@ -121,7 +121,7 @@ export class Ledger {
     return loaded
   }
 
-  async #reload(accounts: Accounts): Promise<number> {
+  async #reload(accounts: AccountSet): Promise<number> {
     const loaded = new Set<Account>()
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const { at, totals } = await readTotals(this.#store, await this.#meter.epoch(), accounts)
@@ -192,7 +192,7 @@ export class Ledger {
    * Reads the state of accounts in meter and ledger as of one moment at which the meter knows every
    * entry.
    */
-  async #bringUp(accounts: Accounts) {
+  async #bringUp(accounts: AccountSet) {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const { at, totals } = await readTotals(this.#store, await this.#meter.epoch(), accounts)
       const metered = await this.#meter.inspect([...totals.keys()], at)
@@ -218,7 +218,7 @@ export class Ledger {
 }
 
 /** Every account: none is named like the end of the range. */
-const ALL: Accounts = { after: '', to: '~' }
+const ALL: AccountSet = { after: '', to: '~' }
 /** A process that starts does not know when another one last looked. */
 const FIRST_LOOK_MS = 86_400_000
 /** Clocks of processes differ, and an entry may be stored long after it was sent. */

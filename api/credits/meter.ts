@@ -158,14 +158,14 @@ export const METER_LIMITS: MeterLimits = {
 }
 
 /** The two numbers of a stream position: unix milliseconds by the meter's clock, and a counter. */
-export function placeOf(id: StreamId): { readonly ms: number; readonly sequence: number } {
+export function streamPlace(id: StreamId): { readonly ms: number; readonly sequence: number } {
   const [ms = 0, sequence = 0] = id.split('-').map(Number)
   return { ms, sequence }
 }
 
 /** Compares two stream positions. */
 export function compareStreamIds(a: StreamId, b: StreamId): number {
-  const one = placeOf(a)
-  const other = placeOf(b)
+  const one = streamPlace(a)
+  const other = streamPlace(b)
   return one.ms - other.ms || one.sequence - other.sequence
 }

@@ -5,8 +5,8 @@ import {
   type Account,
   compareStreamIds,
   type Meter,
-  placeOf,
   type StreamId,
+  streamPlace,
   type UsageRange,
 } from './meter.ts'
 
@@ -57,7 +57,7 @@ export class RollUp {
   }
 
   async #add(epoch: string, range: UsageRange, rolledTo: StreamId): Promise<void> {
-    const place = placeOf(range.to)
+    const place = streamPlace(range.to)
     const key = `usage:${epoch}:${Math.floor(place.ms / HOUR_MS)}`
     const used = [...range.usage].filter(([, credits]) => credits !== 0)
     const hour = this.#hourOf(key, range)
@@ -88,7 +88,8 @@ export class RollUp {
   /** What is known of the hour before a range. */
   #hourOf(key: string, { from, to }: UsageRange): Hour {
     if (this.#hour?.key === key && this.#hour.to === from) return this.#hour
-    const isFirst = Math.floor(placeOf(from).ms / HOUR_MS) < Math.floor(placeOf(to).ms / HOUR_MS)
+    const isFirst =
+      Math.floor(streamPlace(from).ms / HOUR_MS) < Math.floor(streamPlace(to).ms / HOUR_MS)
     return { key, to: from, sums: new Map(), isWhole: isFirst }
   }
 
@@ -121,6 +122,6 @@ interface Hour {
  * Version of the row of an hour: it rises with the place in the stream. While the clock of Redis is
  * behind, all places have one millisecond, so the sequence gets 40 bits.
  */
-function hourVersion({ ms, sequence }: ReturnType<typeof placeOf>): bigint {
+function hourVersion({ ms, sequence }: ReturnType<typeof streamPlace>): bigint {
   return BigInt(ms % HOUR_MS) * 2n ** 40n + BigInt(sequence)
 }
