@@ -5,6 +5,7 @@ import type { EventLog } from '../../pipeline/log/log.ts'
 import { createMemoryLog } from '../../pipeline/log/memory.ts'
 import type { Logger } from '../../pipeline/runtime/logger.ts'
 import { createStore } from '../../pipeline/store/create-store.ts'
+import { createGuardedStore } from '../../pipeline/store/guarded-store.ts'
 import { createSchemaCheck, migrate } from '../../pipeline/store/migrate.ts'
 import { SQL_FOLDER } from '../../pipeline/store/schema-files.ts'
 import type { Store } from '../../pipeline/store/store.ts'
@@ -40,19 +41,21 @@ export async function openStores({ config, logger, registry }: ServiceContext): 
         ? await createKafkaLog(config.log, { logger, registry })
         : createMemoryLog({ logger, registry }),
     )
-    const store = parts.add(await createStore(config.store, logger))
+    const opened = parts.add(await createStore(config.store, logger))
+    const schema = createSchemaCheck(opened)
+    const store = createGuardedStore(opened, schema)
     const redis = await openLimitsRedis(config.meter, logger)
     if (redis) parts.add({ close: async () => redis.disconnect() })
-    return { meter, log, store, redis }
+    return { meter, log, store, schema, redis }
   })
-  const { meter, log, store, redis } = opened
+  const { meter, log, store, schema, redis } = opened
   return {
     ...opened,
     ...createCreditSystem(store, meter, logger, redis),
     locks: createAccountLocks(redis),
     ready: {
       store: () => store.ping(),
-      schema: createSchemaCheck(store),
+      schema,
       log: () => log.ping(),
       format: () => log.checkFormat(),
     },

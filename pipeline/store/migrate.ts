@@ -118,23 +118,28 @@ async function refuseUnfinishedRestore(store: Store): Promise<void> {
 export interface SchemaVersion {
   readonly name: string
   readonly checksum: string
+  /** Whether versions of the service without this file go on (rule K19). */
+  readonly compatible: boolean
 }
 
 /** Returns the files that were applied, by name. */
 export async function readSchemaVersions(store: Store): Promise<SchemaVersion[]> {
-  return [...(await readApplied(store))].map(([name, { checksums }]) => ({
+  return [...(await readApplied(store))].map(([name, { checksums, compatible }]) => ({
     name,
     checksum: checksums.find((checksum) => checksum.startsWith(CHECKSUM_KIND)) ?? '',
+    compatible,
   }))
 }
 
-/** Throws `schema_changed`, naming the file, unless this version has all of `applied` unchanged. */
+/**
+ * Throws `schema_changed`, naming the file, if one of `applied` has other statements here, or if
+ * this version lacks one that is not compatible.
+ */
 export function checkRestorable(applied: readonly SchemaVersion[], folder = SQL_FOLDER): void {
-  const files = readSchema(folder)
   const known = applied.map(
-    ({ name, checksum }) => [name, { checksums: [checksum], compatible: false }] as const,
+    ({ name, checksum, compatible }) => [name, { checksums: [checksum], compatible }] as const,
   )
-  pendingFiles(files, new Map(known))
+  pendingFiles(readSchema(folder), new Map(known))
 }
 
 /**

@@ -7,7 +7,9 @@ import type { TestFn } from 'ava'
 import fc from 'fast-check'
 import { address } from '../domain/address.ts'
 import { ServiceError } from '../domain/service-error.ts'
+import { createLogger } from '../runtime/logger.ts'
 import type { TestStore } from '../testing/test-store.ts'
+import { createGuardedStore } from './guarded-store.ts'
 import {
   analystDatabase,
   checkSchema,
@@ -15,6 +17,7 @@ import {
   migrate,
   planMigration,
 } from './migrate.ts'
+import { createPatientStore } from './patient-store.ts'
 import { SQL_FOLDER } from './schema-files.ts'
 import type { Store } from './store.ts'
 import { readStorageMarker } from './tables/progress.ts'
@@ -87,7 +90,7 @@ export function testStore(test: TestFn, name: string, open: () => Promise<TestSt
   )
 
   test.serial(
-    `${name}: a version goes on without newer schema files that are compatible, and refuses others (rule K19)`,
+    `${name}: a version goes on without newer schema files that are compatible, and neither starts nor writes with others (rule K19)`,
     async (t) => {
       const newer = mkdtempSync(join(tmpdir(), 'test-sql-'))
       const write = (file: string, text: string) => writeFileSync(join(newer, file), text)
@@ -137,6 +140,27 @@ export function testStore(test: TestFn, name: string, open: () => Promise<TestSt
             ({ message }: Error) => message,
           )
         while ((await faultOf()) !== refused.message) await nextTurn()
+
+        const guarded = createGuardedStore(store, isCurrent)
+        const unwritten = {
+          instanceOf: ServiceError,
+          code: 'unavailable',
+          message: refused.message,
+        }
+        await t.throwsAsync(guarded.insert('newer', [{ n: 1 }]), unwritten)
+        await t.throwsAsync(guarded.command('TRUNCATE TABLE newer'), unwritten)
+        const running = createPatientStore(
+          guarded,
+          new AbortController().signal,
+          createLogger('silent'),
+        )
+        const written = running.insert('newer', [{ n: 2 }])
+        t.deepEqual(await guarded.query('SELECT n FROM newer'), [])
+        await store.command(
+          "ALTER TABLE schema_migrations DELETE WHERE name > '9997_newer.sql' SETTINGS mutations_sync = 1",
+        )
+        await written
+        t.deepEqual(await guarded.query('SELECT n FROM newer'), [{ n: 2 }])
       } finally {
         await store.command('DROP TABLE IF EXISTS newer')
         await store.command(

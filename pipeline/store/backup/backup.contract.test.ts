@@ -156,13 +156,21 @@ test(`an incremental backup stores only new files, and restores everything${why}
   t.deepEqual(await contentOf(restored), await contentOf(store))
 })
 
-test(`restore refuses a database with tables, a place without a complete backup, and a newer schema${why}`, async (t) => {
+test(`restore refuses a database with tables, a place without a complete backup, and a newer schema that is not compatible${why}`, async (t) => {
   const store = await openFilled(t)
   const to = newLocation()
   await backUp(store, to)
   t.is(await failure(t, restore(store, to)), 'invalid_argument')
   const empty = await open(t)
   t.is(await failure(t, restore(empty, newLocation())), 'invalid_argument')
+  await store.insert('schema_migrations', [
+    { name: '9998_more.sql', checksum: 'statements-sha256:00', applied_at: 1, compatible: true },
+  ])
+  const more = newLocation()
+  await backUp(store, more)
+  const restored = await open(t)
+  await restore(restored, more)
+  t.deepEqual(await contentOf(restored), await contentOf(store))
   await store.insert('schema_migrations', [
     { name: '9999_newer.sql', checksum: 'statements-sha256:00', applied_at: 1 },
   ])

@@ -20,7 +20,14 @@ const manifest = z.object({
   service_version: z.string(),
   decoder_version: z.number(),
   /** Files of `sql/` that were applied. */
-  schema: z.array(z.object({ name: z.string(), checksum: z.string() })),
+  schema: z.array(
+    z.object({
+      name: z.string(),
+      checksum: z.string(),
+      /** Whether older versions go on with it (rule K19). Older backups do not say. */
+      compatible: z.boolean().default(false),
+    }),
+  ),
   /** Newest slot that is stored completely; null before the first. */
   storage_slot: z.number().nullable(),
   /** Where the backup is that this one adds to; null for a full backup. */

@@ -22,8 +22,8 @@ export interface RestoreOptions {
  * or a kill it may be repeated; it then begins again.
  *
  * Rejects with `invalid_argument` if there is no complete backup or the database has tables, with
- * `schema_changed` if the schema of the backup is newer than this version, and with `internal` if
- * what was restored differs from the manifest.
+ * `schema_changed` if the backup has a schema file that this version lacks and that is not
+ * compatible (rule K19), and with `internal` if what was restored differs from the manifest.
  */
 export async function restoreBackup(store: Store, options: RestoreOptions): Promise<Manifest> {
   const { from, stop, onFiles } = options
