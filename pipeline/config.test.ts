@@ -20,6 +20,7 @@ test('an empty environment gives the embedded service with every default (rule J
     ROLES: ['ingest', 'workers', 'api'],
     KAFKA_TOPIC_PREFIX: '',
     INGEST_FAILOVER: false,
+    KAFKA_LOG_FORMAT: 3,
     KAFKA_SSL: false,
     REPAIR_RPC_CALLS_PER_HOUR: 3600,
     RPC_REFUSAL_SECONDS: 60,

@@ -1,4 +1,5 @@
 import { address, parseAddress } from './domain/address.ts'
+import { FORMAT_VERSION, WRITTEN_FORMATS } from './domain/log-format.ts'
 import {
   envBoolean,
   envChoice,
@@ -41,6 +42,9 @@ export const pipelineEnv = {
     /^[A-Za-z0-9._-]{1,100}$/.test(text) ? text : undefined,
   ).default(''),
   KAFKA_REPLICATION_FACTOR: envInteger(1, 9, 3).optional(),
+  KAFKA_LOG_FORMAT: envInteger(WRITTEN_FORMATS.oldest, FORMAT_VERSION, FORMAT_VERSION).default(
+    WRITTEN_FORMATS.default,
+  ),
   KAFKA_SSL: envBoolean().default(false),
   INGEST_FAILOVER: envBoolean().default(false),
   KAFKA_SASL: envText(
@@ -88,6 +92,8 @@ export interface KafkaConfig {
   readonly topicPrefix: string
   /** Replicas of the topic; null: as many as there are brokers, at most three (rule K11). */
   readonly replicationFactor?: number | null
+  /** Format version of the entries that are appended; default: `WRITTEN_FORMATS` (rule K20). */
+  readonly format?: number
   readonly ssl: boolean
   readonly sasl: Sasl | null
 }

@@ -109,6 +109,7 @@ const dataEnv = {
   KAFKA_BROKERS: pipelineEnv.KAFKA_BROKERS,
   KAFKA_TOPIC_PREFIX: pipelineEnv.KAFKA_TOPIC_PREFIX,
   KAFKA_REPLICATION_FACTOR: pipelineEnv.KAFKA_REPLICATION_FACTOR,
+  KAFKA_LOG_FORMAT: pipelineEnv.KAFKA_LOG_FORMAT,
   KAFKA_SSL: pipelineEnv.KAFKA_SSL,
   KAFKA_SASL: pipelineEnv.KAFKA_SASL,
   DATA_DIR: pipelineEnv.DATA_DIR,
@@ -138,6 +139,7 @@ function dataOf(values: EnvOf<typeof dataEnv>): DataConfig {
           brokers: values.KAFKA_BROKERS,
           topicPrefix: values.KAFKA_TOPIC_PREFIX,
           replicationFactor: values.KAFKA_REPLICATION_FACTOR ?? null,
+          format: values.KAFKA_LOG_FORMAT,
           ssl: values.KAFKA_SSL,
           sasl: values.KAFKA_SASL ?? null,
         }

@@ -45,6 +45,8 @@ const SECTIONS = {
     KAFKA_TOPIC_PREFIX: 'Prefix of topic names.',
     KAFKA_REPLICATION_FACTOR:
       'Replicas of the topic. The start fails if Kafka cannot keep as many, or if the topic has fewer.',
+    KAFKA_LOG_FORMAT:
+      'Format version of the entries that this process appends to the log. Raise it once every process is upgraded ([upgrades](operating.md#upgrades)).',
     KAFKA_SSL: 'Whether Kafka is reached over TLS.',
     KAFKA_SASL: 'Credentials for Kafka.',
     CLICKHOUSE_URL:

@@ -6,6 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import anyTest from 'ava'
 import { Kafka, logLevel } from 'kafkajs'
 import { killServers, startServers, stopServers } from '../../infra/servers/servers.ts'
+import { FORMAT_VERSION } from '../domain/log-format.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import { LIVE_START, type SlotMarker } from '../domain/slot.ts'
 import { createLogger } from '../runtime/logger.ts'
@@ -15,7 +16,7 @@ import { openProducer } from './kafka-producer.ts'
 import { createWriterClient } from './kafka-writer.ts'
 import type { EventLog, LogBatch, LogRecord } from './log.ts'
 import type { LogMessage } from './log-message.ts'
-import { encodeMessage, FORMAT_VERSION } from './record.ts'
+import { encodeMessage } from './record.ts'
 
 const brokers = process.env.KAFKA_BROKERS?.split(',') ?? []
 const test = brokers.length > 0 ? anyTest : anyTest.skip

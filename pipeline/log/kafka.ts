@@ -1,6 +1,7 @@
 import type { KafkaConfig } from '../config.ts'
 import { aliasOf } from '../domain/alias.ts'
 import type { BlockId } from '../domain/block-id.ts'
+import { WRITTEN_FORMATS } from '../domain/log-format.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import type {
   RefoldRequest,
@@ -272,7 +273,7 @@ class KafkaLog implements EventLog {
 
   /** Entries of a message on every partition. */
   #everywhere(message: LogMessage): OutgoingEntry[] {
-    const value = encodeMessage(message)
+    const value = this.#encode(message)
     return Array.from({ length: this.partitions }, (_, partition) => ({
       partition,
       key: null,
@@ -290,8 +291,12 @@ class KafkaLog implements EventLog {
     return {
       partition: partitionOf(wallet, this.partitions),
       key: aliasOf(wallet),
-      value: encodeMessage(message),
+      value: this.#encode(message),
     }
+  }
+
+  #encode(message: LogMessage): string {
+    return encodeMessage(message, this.#parts.config.format ?? WRITTEN_FORMATS.default)
   }
 }
 

@@ -1,4 +1,5 @@
 import { DECODER_VERSION } from '../domain/decoder-version.ts'
+import { FORMAT_VERSION } from '../domain/log-format.ts'
 import type {
   RefoldRequest,
   Rewind,
@@ -7,7 +8,7 @@ import type {
   WalletRecord,
   Withdrawal,
 } from '../domain/slot.ts'
-import { mapRecordTypes } from '../records/record-types.ts'
+import { mapRecordTypes, RECORD_TYPES, type RecordType } from '../records/record-types.ts'
 import * as t from '../records/value-types.ts'
 import type { LateOrigin, LogMessage } from './log-message.ts'
 
@@ -25,40 +26,44 @@ export type Decoded =
 export type MalformedReason = 'empty' | 'not_json' | 'no_version' | 'wrong_shape'
 
 /**
- * Version of the format that is written; every version from 1 can be read. Raise it when older
- * readers would refuse or misread an entry, as with a new field (rule K3).
- */
-export const FORMAT_VERSION = 3
-
-/**
  * Returns the JSON text of an entry: the format version, the fields of the message, bigints as
- * decimal strings, bytes in base64. `decodeMessage` returns an equal message.
+ * decimal strings, bytes in base64. `decodeMessage` returns an equal message. With an older
+ * `version` the entry has what a reader of that version knows.
  *
  * Example: `{"v":3,"kind":"balance","slot":5,"txIndex":0,"wallet":12,"blockTime":1700000000,
  * "lamports":"1000","lamportsBefore":"1005","late":null,"decoderVersion":1}`
  */
-export function encodeMessage(message: LogMessage): string {
+export function encodeMessage(message: LogMessage, version: number = FORMAT_VERSION): string {
   switch (message.kind) {
     case 'marker':
-      return encode({ kind: 'marker', ...message.marker })
+      return encode(version, { kind: 'marker', ...message.marker })
     case 'withdrawal':
-      return encode({ kind: 'withdrawal', ...message.withdrawal })
+      return encode(version, { kind: 'withdrawal', ...message.withdrawal })
     case 'refold':
-      return encode({ kind: 'refold', ...message.refold })
+      return encode(version, { kind: 'refold', ...message.refold })
     case 'record': {
-      const { record, late, blockId = null, decoderVersion = DECODER_VERSION } = message
+      const { late, blockId = null, decoderVersion = DECODER_VERSION } = message
+      const record =
+        version < FORMAT_VERSION ? withoutNewer(message.record, version) : message.record
       const envelope = late === null ? { late, decoderVersion } : { late, blockId, decoderVersion }
-      if (record.kind !== 'kept') return encode({ ...record, ...envelope })
+      if (record.kind !== 'kept') return encode(version, { ...record, ...envelope })
       // Base64 needs no escaping, so the JSON encoder need not scan kilobytes of it.
       const { bytes, ...fields } = record
-      const text = encode({ ...fields, ...envelope })
+      const text = encode(version, { ...fields, ...envelope })
       return `${text.slice(0, -1)},"bytes":"${t.base64Of(bytes)}"}`
     }
   }
 }
 
-function encode(fields: object): string {
-  return JSON.stringify({ v: FORMAT_VERSION, ...fields }, (_name, value) =>
+/** Returns a record without the fields that later format versions added. */
+function withoutNewer(record: WalletRecord, version: number): WalletRecord {
+  const { fields }: RecordType = RECORD_TYPES[record.kind]
+  const known = Object.entries(record).filter(([name]) => (fields[name]?.since ?? 1) <= version)
+  return Object.fromEntries(known) as never // only to be encoded
+}
+
+function encode(version: number, fields: object): string {
+  return JSON.stringify({ v: version, ...fields }, (_name, value) =>
     typeof value === 'bigint' ? value.toString() : value,
   )
 }

@@ -1,5 +1,5 @@
+import { FORMAT_VERSION } from '../domain/log-format.ts'
 import { ServiceError } from '../domain/service-error.ts'
-import { FORMAT_VERSION } from './record.ts'
 import type { LogMetrics } from './telemetry.ts'
 
 /** Where a reader stops: before the entry at `offset`, which has format version `version`. */
