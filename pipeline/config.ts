@@ -42,6 +42,7 @@ export const pipelineEnv = {
     /^[A-Za-z0-9._-]{1,100}$/.test(text) ? text : undefined,
   ).default(''),
   KAFKA_REPLICATION_FACTOR: envInteger(1, 9, 3).optional(),
+  KAFKA_PARTITIONS: envInteger(1, 256, 24).optional(),
   KAFKA_LOG_FORMAT: envInteger(WRITTEN_FORMATS.oldest, FORMAT_VERSION, FORMAT_VERSION).default(
     WRITTEN_FORMATS.default,
   ),
@@ -92,6 +93,8 @@ export interface KafkaConfig {
   readonly topicPrefix: string
   /** Replicas of the topic; null: as many as there are brokers, at most three (rule K11). */
   readonly replicationFactor?: number | null
+  /** Partitions of the topic, if this process creates it; default: 24 (rule K21). */
+  readonly partitions?: number | undefined
   /** Format version of the entries that are appended; default: `WRITTEN_FORMATS` (rule K20). */
   readonly format?: number
   readonly ssl: boolean

@@ -1,4 +1,5 @@
 import { cpus, loadavg } from 'node:os'
+import { PARTITIONS } from '../../pipeline/log/topics.ts'
 import { foldAlone } from './fold/alone.ts'
 import { benchServers } from './fold/bench-servers.ts'
 import { residentWith } from './fold/memory.ts'
@@ -10,7 +11,7 @@ import { readOptions } from './kit/options.ts'
 import { forkBench } from './kit/processes.ts'
 import { withServers } from './kit/servers.ts'
 
-const USAGE = `npm run bench -- fold [PART ...] [--scale N] [--wallets N]
+const USAGE = `npm run bench -- fold [PART ...] [--scale N] [--wallets N] [--partitions N]
 
   alone      events a second of the pure fold, with 250, 10,000 and 100,000 wallets
   stored     the same from Kafka into ClickHouse, and bytes stored
@@ -18,8 +19,9 @@ const USAGE = `npm run bench -- fold [PART ...] [--scale N] [--wallets N]
   restart    a worker that starts on 10,000,000 stored events
   memory     100,000 wallets of 20 positions
 
-  --scale N    a share of the events (and of the wallets for restart and memory), for a quick look (1)
-  --wallets N  alone and stored with this number of wallets only`
+  --scale N       a share of the events (and of the wallets for restart and memory), for a quick look (1)
+  --wallets N     alone and stored with this number of wallets only
+  --partitions N  of the log for stored (24)`
 
 const PARTS = ['alone', 'stored', 'recompute', 'restart', 'memory'] as const
 type Part = (typeof PARTS)[number]
@@ -29,10 +31,15 @@ type Part = (typeof PARTS)[number]
  * environment; otherwise they are started here and stopped at the end.
  */
 export async function run(args: readonly string[]): Promise<void> {
-  const read = readOptions(args, USAGE, { scale: 1, wallets: 0, resident: false })
+  const read = readOptions(args, USAGE, {
+    scale: 1,
+    wallets: 0,
+    partitions: PARTITIONS,
+    resident: false,
+  })
   if (read === null) return
   const { options, words } = read
-  const { scale } = options
+  const { scale, partitions } = options
   const wanted = words.length === 0 ? PARTS : PARTS.filter((part) => words.includes(part))
   if (words.some((word) => !PARTS.some((part) => part === word))) return print(USAGE)
   if (options.resident) {
@@ -42,11 +49,14 @@ export async function run(args: readonly string[]): Promise<void> {
   print(`${cpus().length} cores, load average of the last minute ${loadavg()[0]?.toFixed(1)}\n`)
   printHead('what', 'measured', 'aim')
   const wallets = options.wallets === 0 ? [250, 10_000, 100_000] : [options.wallets]
-  for (const part of wanted) await MEASURES[part](scale, wallets)
+  for (const part of wanted) await MEASURES[part](scale, wallets, partitions)
 }
 
 const MEASURES: Readonly<
-  Record<Part, (scale: number, numbersOfWallets: readonly number[]) => Promise<void>>
+  Record<
+    Part,
+    (scale: number, numbersOfWallets: readonly number[], partitions: number) => Promise<void>
+  >
 > = {
   async alone(_scale, numbersOfWallets) {
     for (const wallets of numbersOfWallets) {
@@ -58,12 +68,13 @@ const MEASURES: Readonly<
       )
     }
   },
-  stored: (scale, numbersOfWallets) =>
+  stored: (scale, numbersOfWallets, partitions) =>
     withServers(async (env) => {
       for (const wallets of numbersOfWallets) {
         const { first, then, bytesPerSwap, bytesPerEvent } = await foldStored(benchServers(env), {
           wallets,
           events: Math.round(300_000 * scale),
+          partitions,
         })
         const rateOf = ({ events, seconds, cpuUs }: Pace) =>
           events === 0

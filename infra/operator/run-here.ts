@@ -9,6 +9,7 @@ import { createLogger, type Logger } from '../../pipeline/runtime/logger.ts'
 import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
 import { createStore } from '../../pipeline/store/create-store.ts'
 import type { Store } from '../../pipeline/store/store.ts'
+import { readPartitions } from '../../pipeline/store/tables/progress.ts'
 import { type Backfills, createBackfills } from '../../pipeline/workers/backfill/backfills.ts'
 import { startFold } from '../../pipeline/workers/fold/fold.ts'
 import type { DataConfig } from '../service/config.ts'
@@ -110,7 +111,7 @@ async function openLog(
 ): Promise<{ readonly log: EventLog; close(): Promise<void> }> {
   const registry = createRegistry()
   if (config.log.kind === 'kafka') {
-    const log = await createKafkaLog(config.log, { logger, registry })
+    const log = await createKafkaLog(config.log, { logger, registry }, await readPartitions(store))
     return { log, close: () => log.close() }
   }
   const log = createMemoryLog({ logger, registry })

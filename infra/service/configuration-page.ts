@@ -45,6 +45,8 @@ const SECTIONS = {
     KAFKA_TOPIC_PREFIX: 'Prefix of topic names.',
     KAFKA_REPLICATION_FACTOR:
       'Replicas of the topic. The start fails if Kafka cannot keep as many, or if the topic has fewer.',
+    KAFKA_PARTITIONS:
+      'Partitions of the topic, which the first start creates. At most so many workers share the work. The number cannot be changed later.',
     KAFKA_LOG_FORMAT:
       'Format version of the entries that this process appends to the log. Raise it once every process is upgraded ([upgrades](operating.md#upgrades)).',
     KAFKA_SSL: 'Whether Kafka is reached over TLS.',
@@ -129,6 +131,7 @@ const UNSET: Partial<Meanings> = {
   KAFKA_BROKERS: 'a log in memory',
   KAFKA_TOPIC_PREFIX: 'none',
   KAFKA_REPLICATION_FACTOR: 'the number of brokers, at most 3',
+  KAFKA_PARTITIONS: '24; of an existing topic its own',
   KAFKA_SASL: 'none',
   CLICKHOUSE_URL: 'embedded chDB in `DATA_DIR`',
   CLICKHOUSE_CLUSTER: 'none: tables are not replicated',

@@ -9,6 +9,7 @@ import { createGuardedStore } from '../../pipeline/store/guarded-store.ts'
 import { createSchemaCheck, migrate } from '../../pipeline/store/migrate.ts'
 import { SQL_FOLDER } from '../../pipeline/store/schema-files.ts'
 import type { Store } from '../../pipeline/store/store.ts'
+import { readPartitions } from '../../pipeline/store/tables/progress.ts'
 import type { ServiceContext } from './context.ts'
 import {
   type CreditSystem,
@@ -29,21 +30,21 @@ export interface Stores extends ServicePart, CreditSystem {
 }
 
 /**
- * Opens the meter, the log and the store that the configuration names. The store is the last of the
- * three, because opening an embedded one writes. Rejects with `unreachable` or `bad_config`, naming
+ * Opens the meter, the store and the log that the configuration names. The log comes after the
+ * store, which knows its number of partitions. Rejects with `unreachable` or `bad_config`, naming
  * the key.
  */
 export async function openStores({ config, logger, registry }: ServiceContext): Promise<Stores> {
   const opened = await openInOrder(async (parts) => {
     const meter = parts.add(await openMeter(config.meter, logger))
-    const log = parts.add(
-      config.log.kind === 'kafka'
-        ? await createKafkaLog(config.log, { logger, registry })
-        : createMemoryLog({ logger, registry }),
-    )
     const opened = parts.add(await createStore(config.store, logger))
     const schema = createSchemaCheck(opened)
     const store = createGuardedStore(opened, schema)
+    const log = parts.add(
+      config.log.kind === 'kafka'
+        ? await createKafkaLog(config.log, { logger, registry }, await readPartitions(store))
+        : createMemoryLog({ logger, registry }),
+    )
     const redis = await openLimitsRedis(config.meter, logger)
     if (redis) parts.add({ close: async () => redis.disconnect() })
     return { meter, log, store, schema, redis }

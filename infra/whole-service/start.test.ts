@@ -443,12 +443,14 @@ refused({
     CLICKHOUSE_CLUSTER: 'main; DROP',
     REDIS_URL: `http://user:${PASSWORD}@127.0.0.1`,
     KAFKA_REPLICATION_FACTOR: '0',
+    KAFKA_PARTITIONS: '257',
     KAFKA_LOG_FORMAT: '2',
     KAFKA_SASL: `kerberos:user:${PASSWORD}`,
   },
   says: `bad configuration:
   ROLES: expected roles of ingest, workers, api, for example ingest,workers
   KAFKA_REPLICATION_FACTOR: expected an integer from 1 to 9, for example 3
+  KAFKA_PARTITIONS: expected an integer from 1 to 256, for example 24
   KAFKA_LOG_FORMAT: expected an integer from 3 to 3, for example 3
   KAFKA_SASL: expected mechanism:user:password with plain, scram-sha-256 or scram-sha-512, for example scram-sha-512:service:...
   CLICKHOUSE_URL: expected a URL starting with http:// or https://, for example http://user:password@clickhouse:8123/tracked_wallets

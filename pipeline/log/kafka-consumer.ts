@@ -140,7 +140,7 @@ export class SupervisedConsumer implements Consumer {
       minBytes: 1,
       // A worker that is behind stores one response with one insert per table. Each insert has a
       // fixed cost, so responses are large.
-      maxBytes: isFollower ? 4 * MIB : 3 * MIB * partitions,
+      maxBytes: isFollower ? 4 * MIB : Math.min(18, 3 * partitions) * MIB,
       maxBytesPerPartition: isFollower ? MIB : 3 * MIB,
       maxWaitTimeInMs: 500, // also how long closing waits for an idle fetch
       allowAutoTopicCreation: false,

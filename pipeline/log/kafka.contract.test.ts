@@ -64,7 +64,7 @@ test(`Kafka killed and started again while slots pass: nothing is lost, and slot
   const { KAFKA_BROKERS = '' } = await startServers(dir, servers)
   let log: EventLog | undefined
   try {
-    log = await createKafkaLog(config(aPrefix(), [KAFKA_BROKERS]), deps(), { partitions: 2 })
+    log = await createKafkaLog(config(aPrefix(), [KAFKA_BROKERS]), deps(), 2)
     const groups = [new Slots(), new Slots()]
     await log.consume({ mode: 'shared', group: 'fold' }, groups[0]!.handler)
     await log.consume({ mode: 'follow', sinceMs: 0 }, groups[1]!.handler)
@@ -101,7 +101,7 @@ test(`Kafka killed and started again while slots pass: nothing is lost, and slot
 test(`entries that cannot be parsed are skipped and counted, those of a newer format stop their partition${why}`, async (t) => {
   const prefix = aPrefix()
   const registry = createRegistry()
-  const log = await createKafkaLog(config(prefix), { ...deps(), registry }, { partitions: 2 })
+  const log = await createKafkaLog(config(prefix), { ...deps(), registry }, 2)
   const producer = client().producer()
   await producer.connect()
   const write = (partition: number, ...values: (string | null)[]) =>
@@ -146,7 +146,7 @@ test(`entries that cannot be parsed are skipped and counted, those of a newer fo
 test(`an entry of a newer format fails the check of readiness of each reader, until its partition is read by a newer version (rule K18)${why}`, async (t) => {
   const prefix = aPrefix()
   const registry = createRegistry()
-  const log = await createKafkaLog(config(prefix), { ...deps(), registry }, { partitions: 2 })
+  const log = await createKafkaLog(config(prefix), { ...deps(), registry }, 2)
   const producer = client().producer()
   await producer.connect()
   await log.appendSlot({ marker: marker(1), records: [] })
@@ -205,7 +205,7 @@ test(`an entry of a newer format fails the check of readiness of each reader, un
 test(`a partition that comes back after a rebalance is checked again (rule K18)${why}`, async (t) => {
   const prefix = aPrefix()
   const registry = createRegistry()
-  const log = await createKafkaLog(config(prefix), { ...deps(), registry }, { partitions: 2 })
+  const log = await createKafkaLog(config(prefix), { ...deps(), registry }, 2)
   const producer = client().producer()
   await producer.connect()
   await producer.send({
@@ -215,7 +215,7 @@ test(`a partition that comes back after a rebalance is checked again (rule K18)$
   await producer.disconnect()
   const stopped = async () =>
     /^log_stopped_partitions (\d)$/m.exec(await registry.metrics())?.[1] ?? ''
-  const other = await createKafkaLog(config(prefix), deps(), { partitions: 2 })
+  const other = await createKafkaLog(config(prefix), deps(), 2)
   const options = { mode: 'shared', group: 'fold' } as const
   await log.consume(options, async () => {})
   while ((await stopped()) !== '2') await nextTurn()
@@ -230,7 +230,7 @@ test(`a partition that comes back after a rebalance is checked again (rule K18)$
 
 test(`a follower leaves no group behind, and topics of other prefixes share no groups${why}`, async (t) => {
   const prefix = aPrefix()
-  const log = await createKafkaLog(config(prefix), deps(), { partitions: 2 })
+  const log = await createKafkaLog(config(prefix), deps(), 2)
   await log.consume({ mode: 'shared', group: 'fold' }, async () => {})
   await log.consume({ mode: 'follow', sinceMs: 1000 }, async () => {})
   await log.appendSlot({ marker: marker(1), records: [] })
@@ -251,7 +251,7 @@ test(`a topic that was deleted and created again is another log (rule K10)${why}
   const topic = `${prefix}wallet-events`
   const extents = []
   for (const slot of [1, 2]) {
-    const log = await createKafkaLog(config(prefix), deps(), { partitions: 2 })
+    const log = await createKafkaLog(config(prefix), deps(), 2)
     await log.appendSlot({ marker: marker(slot), records: [] })
     extents.push(await log.extent())
     t.deepEqual(await log.extent(), extents.at(-1))
@@ -281,7 +281,7 @@ async function deleteTopic(topic: string): Promise<void> {
 test(`entries deleted before a running reader came to them assign its partitions again (rule K10)${why}`, async (t) => {
   const prefix = aPrefix()
   const topic = `${prefix}wallet-events`
-  const log = await createKafkaLog(config(prefix), deps(), { partitions: 1 })
+  const log = await createKafkaLog(config(prefix), deps(), 1)
   const lows: unknown[] = []
   const slots: number[] = []
   let release: () => void = () => {}
@@ -330,7 +330,7 @@ test(`entries deleted before a running reader came to them assign its partitions
 
 test(`a restart continues with what is not final, and with what was not appended whole (rules K3, K9)${why}`, async (t) => {
   const prefix = aPrefix()
-  const log = await createKafkaLog(config(prefix), deps(), { partitions: 2 })
+  const log = await createKafkaLog(config(prefix), deps(), 2)
   const sealed = (slot: number, blockId = BigInt(slot), parent = slot - 1): SlotMarker => ({
     ...marker(slot),
     parent,
@@ -421,7 +421,7 @@ test(`a restart continues with what is not final, and with what was not appended
 
 test(`once a process leads, Kafka refuses what the one before it appends, and a process that does not lead may append (rule K14)${why}`, async (t) => {
   const prefix = aPrefix()
-  const open = () => createKafkaLog(config(prefix), deps(), { partitions: 2 })
+  const open = () => createKafkaLog(config(prefix), deps(), 2)
   const [first, second, operator] = await Promise.all([open(), open(), open()])
   await first.lead()
   await first.appendSlot({ marker: marker(1), records: [] })
@@ -434,7 +434,7 @@ test(`once a process leads, Kafka refuses what the one before it appends, and a 
   await second.appendSlot({ marker: marker(4), records: [] })
   const seen: unknown[][] = [[], []]
   const registry = createRegistry()
-  const reader = await createKafkaLog(config(prefix), { ...deps(), registry }, { partitions: 2 })
+  const reader = await createKafkaLog(config(prefix), { ...deps(), registry }, 2)
   await new Promise<void>((resolve, reject) => {
     const group = { mode: 'shared', group: 'fold' } as const
     const read = async ({ partition, records }: LogBatch) => {
@@ -478,19 +478,40 @@ test(`a writer that connects anew stays fenced, and fences nobody (rule K14)${wh
   await admin.disconnect()
 })
 
-test(`a topic with other partitions is named, and nothing is changed${why}`, async (t) => {
+test(`a topic keeps the number of partitions that it was created with, and another one that is configured or that storage comes from is refused (rule K21)${why}`, async (t) => {
   const prefix = aPrefix()
-  const log = await createKafkaLog(config(prefix), deps(), { partitions: 2 })
-  await log.close()
-  await t.throwsAsync(createKafkaLog(config(prefix), deps()), {
+  const open = async (configured?: number, stored?: number) => {
+    const log = await createKafkaLog({ ...config(prefix), partitions: configured }, deps(), stored)
+    await log.close()
+    return log.partitions
+  }
+  t.deepEqual([await open(2), await open(), await open(2, 2)], [2, 2, 2])
+  const has = `topic ${prefix}wallet-events has 2 partitions`
+  await t.throwsAsync(open(24), {
     instanceOf: ServiceError,
-    message: `KAFKA_TOPIC_PREFIX: topic ${prefix}wallet-events has 2 partitions, expected 6: choose another prefix, or remove the topic when its content is stored`,
+    code: 'bad_config',
+    message: `KAFKA_PARTITIONS: ${has}, and a topic keeps the number that it began with: unset it, or set it to 2`,
   })
+  await t.throwsAsync(open(undefined, 6), {
+    instanceOf: ServiceError,
+    code: 'bad_config',
+    message: `KAFKA_TOPIC_PREFIX: ${has}, but storage was filled from one with 6: stop every process and delete the topic; the next start creates it with 6, and fetches what storage lacks`,
+  })
+})
+
+test(`a new topic has as many partitions as the log that storage comes from, else as configured, else 24 (rule K21)${why}`, async (t) => {
+  const created = async (configured?: number, stored?: number) => {
+    const asked = { ...config(aPrefix()), partitions: configured }
+    const log = await createKafkaLog(asked, deps(), stored)
+    await log.close()
+    return log.partitions
+  }
+  t.deepEqual([await created(), await created(3), await created(undefined, 5)], [24, 3, 5])
 })
 
 test(`a member whose handler keeps failing joins again when another one comes (kafkajs 1720)${why}`, async (t) => {
   const prefix = aPrefix()
-  const open = () => createKafkaLog(config(prefix), deps(), { partitions: 2 })
+  const open = () => createKafkaLog(config(prefix), deps(), 2)
   const [one, two] = [await open(), await open()]
   const slots = new Slots()
   const given = new Map<string, number>()

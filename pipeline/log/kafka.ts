@@ -35,30 +35,28 @@ import type { LateOrigin, LogMessage, RecordMessage } from './log-message.ts'
 import { encodeMessage } from './record.ts'
 import { type FormatStop, newerFormat, StoppedPartitions } from './stopped-partitions.ts'
 import { createLogMetrics, type LogMetrics } from './telemetry.ts'
-import { PARTITIONS, partitionOf, type Topic, walletEventsTopic } from './topics.ts'
+import { MAX_PARTITIONS, PARTITIONS, partitionOf, type Topic, walletEventsTopic } from './topics.ts'
 
 /**
- * Opens the log on Kafka. Creates the topic if it does not exist. Rejects with a ServiceError:
- * `unreachable` if no broker answers, `bad_config` if the topic has another number of partitions
- * than the service expects, or fewer replicas than configured (rule K11).
+ * Opens the log on Kafka. Creates the topic if it does not exist, with as many partitions as
+ * `stored` says of the log that storage comes from; 0: as configured (rule K21). Rejects with a
+ * ServiceError: `unreachable` if no broker answers, `bad_config` if the topic has another number of
+ * partitions than either, or fewer replicas than configured (rule K11).
  */
 export async function createKafkaLog(
   config: KafkaConfig,
   deps: { readonly logger: Logger; readonly registry: Registry },
-  options: { readonly partitions?: number } = {},
+  stored = 0,
 ): Promise<EventLog> {
-  const topic = walletEventsTopic(config.topicPrefix, options.partitions ?? PARTITIONS)
+  const wanted = walletEventsTopic(config.topicPrefix, stored || config.partitions || PARTITIONS)
   const kafka = createKafkaClient(config, deps.logger)
-  const found = await whileSettling(() => ensureTopic(kafka, topic, config, deps.logger)).catch(
-    (cause: unknown) => {
-      throw cause instanceof ServiceError ? cause : unreachable(config, cause)
-    },
-  )
-  if (found !== topic.partitions)
-    throw new ServiceError(
-      'bad_config',
-      `KAFKA_TOPIC_PREFIX: topic ${topic.name} has ${found} partitions, expected ${topic.partitions}: choose another prefix, or remove the topic when its content is stored`,
-    )
+  const partitions = await whileSettling(() =>
+    ensureTopic(kafka, wanted, config, deps.logger),
+  ).catch((cause: unknown) => {
+    throw cause instanceof ServiceError ? cause : unreachable(config, cause)
+  })
+  const topic = { ...wanted, partitions }
+  checkPartitions(topic, stored, config.partitions)
   const sessionTimeoutMs = Math.max(MIN_SESSION_MS, await readMinSessionTimeout(kafka))
   const producer = await whileSettling(() => openProducer(kafka, topic.name, deps.logger)).catch(
     (cause: unknown) => {
@@ -74,6 +72,26 @@ export async function createKafkaLog(
     logger: deps.logger,
     metrics: createLogMetrics(deps.registry),
   })
+}
+
+/** Rejects a number of partitions with which entries of a wallet would change their partition. */
+function checkPartitions({ name, partitions }: Topic, stored: number, configured = 0): void {
+  const has = `topic ${name} has ${partitions} partitions`
+  if (stored !== 0 && stored !== partitions)
+    throw new ServiceError(
+      'bad_config',
+      `KAFKA_TOPIC_PREFIX: ${has}, but storage was filled from one with ${stored}: stop every process and delete the topic; the next start creates it with ${stored}, and fetches what storage lacks`,
+    )
+  if (configured !== 0 && configured !== partitions)
+    throw new ServiceError(
+      'bad_config',
+      `KAFKA_PARTITIONS: ${has}, and a topic keeps the number that it began with: unset it, or set it to ${partitions}`,
+    )
+  if (partitions > MAX_PARTITIONS)
+    throw new ServiceError(
+      'bad_config',
+      `KAFKA_TOPIC_PREFIX: ${has}, and ${MAX_PARTITIONS} is the most: choose another prefix`,
+    )
 }
 
 /** A dead member is detected after this time. A stall of the event loop must be shorter. */

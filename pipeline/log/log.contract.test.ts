@@ -29,7 +29,7 @@ const deps = () => ({
 const prefixes = new WeakMap<EventLog, string>()
 const openKafka = async (topicPrefix: string) => {
   const config = { brokers: brokers ?? [], topicPrefix, ssl: false, sasl: null }
-  const log = await createKafkaLog(config, deps(), { partitions: PARTITIONS })
+  const log = await createKafkaLog(config, deps(), PARTITIONS)
   prefixes.set(log, topicPrefix)
   return log
 }

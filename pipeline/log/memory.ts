@@ -26,7 +26,7 @@ import type {
 } from './log.ts'
 import type { LateOrigin, LogMessage } from './log-message.ts'
 import { createLogMetrics } from './telemetry.ts'
-import { PARTITIONS, partitionOf } from './topics.ts'
+import { MEMORY_PARTITIONS, partitionOf } from './topics.ts'
 
 export interface MemoryLogOptions {
   readonly partitions?: number
@@ -77,7 +77,7 @@ class MemoryLog implements EventLog {
     this.#logger = deps.logger
     this.#metrics = createLogMetrics(deps.registry)
     this.#options = {
-      partitions: PARTITIONS,
+      partitions: MEMORY_PARTITIONS,
       maxBacklog: 20_000,
       maxBacklogBytes: 16 * 1024 * 1024,
       retentionMs: 600_000,

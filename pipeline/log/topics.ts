@@ -1,8 +1,9 @@
-/**
- * Partitions of the topic: the most consumers that can share the work. Fixed for the life of a
- * topic.
- */
-export const PARTITIONS = 6
+/** Partitions of a new topic: the most consumers that can share the work (rule K21). */
+export const PARTITIONS = 24
+/** The most partitions of a topic. Positions of the feed have an offset of each. */
+export const MAX_PARTITIONS = 256
+/** Partitions of a log in memory, which has one consumer of each group. */
+export const MEMORY_PARTITIONS = 6
 
 /** A topic and the settings it is created with. */
 export interface Topic {

@@ -38,12 +38,15 @@ export interface StoredFoldResult {
  */
 export async function foldStored(
   { kafka, openStore }: BenchServers,
-  options: { readonly wallets: number; readonly events: number },
+  options: { readonly wallets: number; readonly events: number; readonly partitions: number },
 ): Promise<StoredFoldResult> {
-  const { wallets, events } = options
+  const { wallets, events, partitions } = options
   const logger = createLogger('warn')
   const { store, remove } = await openStore()
-  const log = await createKafkaLog(kafka(), { logger, registry: createRegistry() })
+  const log = await createKafkaLog(
+    { ...kafka(), partitions },
+    { logger, registry: createRegistry() },
+  )
   const workload = createWorkload({ wallets, tokensPerWallet: 50 })
   const lastFirst = Math.ceil(wallets / PER_SLOT)
   const last = lastFirst + Math.ceil(events / PER_SLOT)

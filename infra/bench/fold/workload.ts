@@ -72,7 +72,7 @@ export function createWorkload({ wallets, tokensPerWallet }: Workload) {
       blockTime,
       solPrice,
       blockId: BigInt(slot),
-      finalized: slot - 32,
+      finalized: Math.max(0, slot - 32),
     }
     return { marker, records }
   }

@@ -1,5 +1,6 @@
 import type { SlotMarker } from '../../domain/slot.ts'
 import { insertRows } from '../insert-rows.ts'
+import { hasTable } from '../migrate.ts'
 import type { Row, Store, WorkerPosition } from '../store.ts'
 import { WAS_REDECODED } from './redecoded-wallets.ts'
 import { NEWEST_WALLET } from './tracked-wallets.ts'
@@ -125,6 +126,20 @@ export async function readNewestTick(store: Store): Promise<number | null> {
   if (row === undefined) return null
   await arrive(store, [{ worker: 'trending', partition: null, slot: row.block_time }])
   return row.block_time
+}
+
+/**
+ * Returns how many partitions the log has that storage comes from; 0 before the first position, and
+ * for a database without tables.
+ */
+export async function readPartitions(store: Store): Promise<number> {
+  if (!(await hasTable(store, 'progress'))) return 0
+  const [row] = await store.query<{ partitions: number }>(
+    "SELECT max(partitions) AS partitions FROM progress WHERE worker = 'fold'",
+    {},
+    ['partitions'],
+  )
+  return row?.partitions ?? 0
 }
 
 /** How far a worker has stored a partition. */

@@ -1139,7 +1139,7 @@ onKafka(
     const start = async () => {
       const registry = createRegistry()
       const config = { brokers: brokers ?? [], topicPrefix, ssl: false, sasl: null }
-      const log = await createKafkaLog(config, { logger, registry }, { partitions: PARTITIONS })
+      const log = await createKafkaLog(config, { logger, registry }, PARTITIONS)
       const fold = await startFold({
         store: watched,
         log,
