@@ -29,17 +29,18 @@ export interface ServiceProcess {
 }
 
 /**
- * Starts `node <nodeOptions> dist/<script> <args>`. Its environment is `env`, and PATH and HOME of
- * this process.
+ * Starts `node <nodeOptions> dist/<script> <args>` in `root`. Its environment is `env`, and PATH and
+ * HOME of this process.
  */
 export function startProcess(
   script: string,
   env: Readonly<Record<string, string>>,
   args: readonly string[] = [],
   nodeOptions: readonly string[] = [],
+  root = ROOT,
 ): ServiceProcess {
-  const child = spawn(process.execPath, [...nodeOptions, resolve(ROOT, 'dist', script), ...args], {
-    cwd: ROOT,
+  const child = spawn(process.execPath, [...nodeOptions, resolve(root, 'dist', script), ...args], {
+    cwd: root,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -88,12 +89,13 @@ function lastLines(output: string): string {
   return excess <= 0 ? output : output.slice(output.indexOf('\n', excess - 1) + 1)
 }
 
-/** Starts an operator command on the data that `env` names. */
+/** Starts an operator command on the data that `env` names, of the build in `root`. */
 export function startOperator(
   env: Readonly<Record<string, string>>,
   args: readonly string[],
+  root = ROOT,
 ): ServiceProcess {
-  return startProcess('infra/operator/main.js', env, args)
+  return startProcess('infra/operator/main.js', env, args, [], root)
 }
 
 /** The exit code and the document of an operator command, when it has ended (rule J3). */

@@ -10,18 +10,12 @@ import { walletEventsTopic } from '../../../pipeline/log/topics.ts'
 import { createLogger } from '../../../pipeline/runtime/logger.ts'
 import { startServers, stopServers } from '../../servers/servers.ts'
 import { catchUp, type MarketClock, runTo, settle, startMarket } from '../../simulate/clock.ts'
-import { compareTables, describeDifference } from '../../simulate/compare.ts'
-import {
-  compareCoverage,
-  compareMints,
-  leaveUntraded,
-  missingFacts,
-} from '../../simulate/compare-facts.ts'
-import { compareKept } from '../../simulate/compare-kept.ts'
+import { leaveUntraded, missingFacts } from '../../simulate/compare-facts.ts'
 import { MarketTimes } from '../../simulate/market-times.ts'
 import { openTestBed, START_SLOT, type TestBed, TRACKED_WALLETS } from '../../simulate/test-bed.ts'
 import { TrueChain } from '../../simulate/true-chain.ts'
 import type { Customer } from '../../whole-service/customer.ts'
+import { compareWithChain } from './compare-with-chain.ts'
 import { Following, feedChecks } from './resumed-feed.ts'
 
 /** A case of the drill. */
@@ -253,19 +247,9 @@ class Drill {
 
   /** Compares every table with the slow reference; returns the number of rows. */
   async #compareTables(): Promise<number> {
-    const { query } = this.#bed.deployed
-    const { market } = this.#bed.simulator
-    const tables = await compareTables(query, this.#chain, TRACKED_WALLETS)
-    const facts = [
-      await compareKept(query, this.#chain),
-      await compareMints(query, this.#chain, market),
-      await compareCoverage(query, this.#chain, market, TRACKED_WALLETS),
-    ]
-    const differences = [tables, ...facts].flatMap((part) => part.differences)
-    this.#faults.push(...differences.slice(0, 20).map(describeDifference))
-    if (differences.length > 20) this.#faults.push(`${differences.length} rows differ in all`)
-    const counts = [...Object.values(tables.rows), ...facts.map((part) => part.rows)]
-    return counts.reduce((sum, count) => sum + count, 0)
+    const { faults, rows } = await compareWithChain(this.#bed, this.#chain)
+    this.#faults.push(...faults)
+    return rows
   }
 
   /** With Redis the grant after the backup is listed. It is repeated here in any case. */

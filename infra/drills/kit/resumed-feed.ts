@@ -48,7 +48,7 @@ export class Following {
  * followed the stream.
  */
 export function feedChecks(
-  feed: Following,
+  feed: Pick<Following, 'received'>,
   chain: TrueChain,
   { seed, hole }: { readonly seed: number; readonly hole: { from: number; to: number } | null },
 ): string[] {

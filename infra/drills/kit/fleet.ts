@@ -1,0 +1,153 @@
+import type { Role } from '../../../pipeline/config.ts'
+import { within } from '../../simulate/patience.ts'
+import { until } from '../../whole-service/customer.ts'
+import { freePort } from '../../whole-service/free-port.ts'
+import { type ServiceProcess, startProcess } from '../../whole-service/service-process.ts'
+
+/** Longest time until a process that was started is ready. */
+const READY_MS = 180_000
+/** A process has ten seconds to stop (rule J5). */
+const STOPS_MS = 60_000
+const NO_ANSWER = 'no answer'
+
+/** One process of the fleet, which is replaced by others. */
+export interface Member {
+  readonly role: Role
+  /** Port of its `/readyz`. */
+  readonly metricsPort: number
+  readonly env: Readonly<Record<string, string>>
+  process: ServiceProcess | null
+  /** Starts the same build again. */
+  restart: () => void
+}
+
+/** What an ingest says that another one has taken over from (rule K14). */
+const FENCED = 'another process appends to the log now'
+
+/** Two processes of each role, and their supervisor. */
+export class Fleet {
+  readonly members: readonly Member[]
+  /** How often an ingest took over without need, because the leader was slow. */
+  takeovers = 0
+
+  private constructor(members: readonly Member[]) {
+    this.members = members
+  }
+
+  /** `env`: of every process. The first API listens on its `PORT`. Starts nothing. */
+  static async create(env: Readonly<Record<string, string>>): Promise<Fleet> {
+    const members: Member[] = []
+    for (const role of ['api', 'workers', 'ingest'] as const)
+      for (const place of [0, 1]) {
+        const metricsPort = await freePort()
+        const port = role === 'api' && place === 1 ? { PORT: String(await freePort()) } : {}
+        const own = { ROLES: role, METRICS_PORT: String(metricsPort), INGEST_FAILOVER: 'true' }
+        members.push({
+          role,
+          metricsPort,
+          env: { ...env, ...own, ...port },
+          process: null,
+          restart: () => {},
+        })
+      }
+    return new Fleet(members)
+  }
+
+  of(role: Role): readonly Member[] {
+    return this.members.filter((member) => member.role === role)
+  }
+
+  /** Starts a member with the build in `root`. Does not wait for it. */
+  start(member: Member, root: string, env: Readonly<Record<string, string>> = {}): void {
+    member.restart = () => {
+      const all = { ...member.env, ...env }
+      member.process = startProcess('infra/service/main.js', all, [], [], root)
+    }
+    member.restart()
+  }
+
+  /**
+   * Stops a member and starts the build in `root` in its place. Resolves when that is ready, with
+   * the milliseconds that it took. Rejects if the former process did not end in order.
+   */
+  async replace(
+    member: Member,
+    root: string,
+    env: Readonly<Record<string, string>> = {},
+  ): Promise<number> {
+    const startedAt = performance.now()
+    await this.exchange(member, root, env)
+    await this.ready(member)
+    return performance.now() - startedAt
+  }
+
+  /** Like `replace`, but does not wait until the new process is ready. */
+  async exchange(
+    member: Member,
+    root: string,
+    env: Readonly<Record<string, string>> = {},
+  ): Promise<void> {
+    const { role, process } = member
+    member.process = null // its end is in order
+    const code = await within(STOPS_MS, `${role} to stop`, process?.stop() ?? Promise.resolve(0))
+    if (code !== 0) throw new Error(`${role} ended with ${code}\n${process?.stderr().slice(-3000)}`)
+    this.start(member, root, env)
+  }
+
+  /** Resolves when a member is ready. Rejects if it ends before. */
+  ready(member: Member): Promise<string> {
+    return this.#until(member, (text) => text === '')
+  }
+
+  /** Resolves when a member answers, ready or not. Rejects if it ends before. */
+  answers(member: Member): Promise<string> {
+    return this.#until(member, (text) => text !== NO_ANSWER)
+  }
+
+  #until(member: Member, isSo: (readiness: string) => boolean): Promise<string> {
+    const ask = () => {
+      this.supervise()
+      return readiness(member)
+    }
+    return until(ask, isSo, READY_MS)
+  }
+
+  /** Starts a former leader of ingest again. Throws if another member has ended by itself. */
+  supervise(): void {
+    for (const member of this.members) {
+      const { role, process, restart } = member
+      if (process === null || (process.child.exitCode ?? process.child.signalCode) === null)
+        continue
+      const said = process.stderr().trimEnd()
+      if (!said.endsWith(FENCED)) throw new Error(`${role} ended\n${said.slice(-3000)}`)
+      this.takeovers += 1
+      restart()
+    }
+  }
+
+  /** Stops every process; returns a text for each that did not end with 0. */
+  async stop(): Promise<string[]> {
+    const ends = this.members.map(async (member) => {
+      const { role, process } = member
+      member.process = null
+      const code = await process?.stop()
+      return code === 0 ? [] : [`${role} ended with ${code}\n${process?.stderr().slice(-2000)}`]
+    })
+    return (await Promise.all(ends)).flat()
+  }
+
+  /** Kills what still runs. */
+  async close(): Promise<void> {
+    await Promise.all(this.members.map(({ process }) => process?.kill()))
+  }
+}
+
+/** What `/readyz` of a member says; empty when it is ready. */
+export async function readiness({ metricsPort }: Member): Promise<string> {
+  try {
+    const response = await fetch(`http://127.0.0.1:${metricsPort}/readyz`)
+    return response.ok ? '' : await response.text()
+  } catch {
+    return NO_ANSWER
+  }
+}
