@@ -29,8 +29,8 @@ export interface ServiceProcess {
 }
 
 /**
- * Starts `node <nodeOptions> dist/<script> <args>` in `root`. Its environment is `env`, and PATH and
- * HOME of this process.
+ * Starts `node <nodeOptions> dist/<script> <args>` in `root`. Its environment is `env`, and PATH
+ * and HOME of this process.
  */
 export function startProcess(
   script: string,

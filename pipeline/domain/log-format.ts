@@ -1,6 +1,6 @@
 /**
- * Newest version of the format of log entries; every version from 1 can be read. Raise it when older
- * readers would refuse or misread an entry, as with a new field (rule K3).
+ * Newest version of the format of log entries; every version from 1 can be read. Raise it when
+ * older readers would refuse or misread an entry, as with a new field (rule K3).
  */
 export const FORMAT_VERSION = 3
 
