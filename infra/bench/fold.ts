@@ -5,6 +5,7 @@ import { benchServers } from './fold/bench-servers.ts'
 import { residentWith } from './fold/memory.ts'
 import { measureRecompute } from './fold/recompute.ts'
 import { measureRestart } from './fold/restart.ts'
+import { measureStall } from './fold/stall.ts'
 import { foldStored, type Pace } from './fold/stored.ts'
 import { print, printHead, printRow } from './kit/figures.ts'
 import { readOptions } from './kit/options.ts'
@@ -16,6 +17,7 @@ const USAGE = `npm run bench -- fold [PART ...] [--scale N] [--wallets N] [--par
   alone      events a second of the pure fold, with 250, 10,000 and 100,000 wallets
   stored     the same from Kafka into ClickHouse, and bytes stored
   recompute  one wallet of 1,000,000 events; 250 wallets of 1,000
+  stall      slots of other wallets while a wallet of 1,000,000 events is refolded
   restart    a worker that starts on 10,000,000 stored events
   memory     100,000 wallets of 20 positions
 
@@ -23,7 +25,7 @@ const USAGE = `npm run bench -- fold [PART ...] [--scale N] [--wallets N] [--par
   --wallets N     alone and stored with this number of wallets only
   --partitions N  of the log for stored (24)`
 
-const PARTS = ['alone', 'stored', 'recompute', 'restart', 'memory'] as const
+const PARTS = ['alone', 'stored', 'recompute', 'stall', 'restart', 'memory'] as const
 type Part = (typeof PARTS)[number]
 
 /**
@@ -97,6 +99,23 @@ const MEASURES: Readonly<
         const seconds = await measureRecompute(benchServers(env), { wallets, eventsPerWallet })
         const what = `recompute ${count(wallets)} x ${count(eventsPerWallet)} events`
         printRow(what, `${seconds.toFixed(1)} s`, `< ${aim} s`)
+      }
+    }),
+  stall: (scale) =>
+    withServers(async (env) => {
+      const history = { wallets: 1, eventsPerWallet: Math.round(1_000_000 * scale) }
+      for (const isInFlush of [true, false]) {
+        const { refoldSeconds, medianSeconds, longestSeconds, slots } = await measureStall(
+          benchServers(env),
+          history,
+          { isInFlush },
+        )
+        const where = isInFlush ? 'in one flush' : 'in the background'
+        printRow(
+          `refold of ${count(history.eventsPerWallet)} events ${where}: slots of others meanwhile`,
+          `longest ${longestSeconds.toFixed(2)} s, median ${medianSeconds.toFixed(2)} s of ${slots}; refold ${refoldSeconds.toFixed(1)} s`,
+          isInFlush ? '' : '< 1 s',
+        )
       }
     }),
   restart: (scale) =>

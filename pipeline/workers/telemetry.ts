@@ -19,6 +19,10 @@ export function createFoldMetrics(registry: Registry) {
       'Withdrawals of slots that never became final, one for each partition.',
     ),
     refolds: counter('fold_refolds_total', 'Wallets folded again from their first stored event.'),
+    backgroundRefolds: gauge(
+      'fold_background_refolds',
+      'Wallets that wait to be folded again in the background, or are.',
+    ),
     holes: counter(
       'fold_holes_total',
       'Holes between storage and the log, by partition: slots that the log skips, or offsets that it lost. A backfill is opened for each.',

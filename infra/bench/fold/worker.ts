@@ -3,6 +3,7 @@ import { createMemoryLog } from '../../../pipeline/log/memory.ts'
 import { createLogger } from '../../../pipeline/runtime/logger.ts'
 import { createRegistry } from '../../../pipeline/runtime/telemetry.ts'
 import type { Store } from '../../../pipeline/store/store.ts'
+import { REFOLD_LIMITS } from '../../../pipeline/workers/fold/background-refolds.ts'
 import { startFold } from '../../../pipeline/workers/fold/fold.ts'
 
 /**
@@ -27,15 +28,16 @@ export function watchProgress(
 }
 
 /** Starts the fold worker; a bug of it ends the bench. */
-export function startBenchFold(store: Store, log: EventLog) {
+export function startBenchFold(store: Store, log: EventLog, refoldLimits = REFOLD_LIMITS) {
   const onBug = (error: unknown) => {
     throw error
   }
-  return startFold({ store, log, logger: createLogger('warn'), registry: createRegistry(), onBug })
+  const logger = createLogger('warn')
+  return startFold({ store, log, logger, registry: createRegistry(), onBug, refoldLimits })
 }
 
 /** A fold worker on a log in memory, which stores what the bench appends. */
-export async function startWorker(store: Store) {
+export async function startWorker(store: Store, refoldLimits = REFOLD_LIMITS) {
   const log: EventLog = createMemoryLog({
     logger: createLogger('warn'),
     registry: createRegistry(),
@@ -44,7 +46,7 @@ export async function startWorker(store: Store) {
   const watched = watchProgress(store, log.partitions, (slot) => {
     for (const wait of waiting) if (wait.slot <= slot) wait.resolve()
   })
-  const fold = await startBenchFold(watched, log)
+  const fold = await startBenchFold(watched, log, refoldLimits)
   return {
     log,
     /** Resolves when the slot is stored. */

@@ -112,14 +112,14 @@ export async function findWalletsToRefold(store: Store, format: number): Promise
   return rows.map((row) => row.wallet)
 }
 
-/** Returns those of these wallets that have a refold mark. */
+/** Returns those of these wallets that have a refold mark, each with the revision of its mark. */
 export async function findMarkedWallets(store: Store, wallets: readonly number[]) {
-  const rows = await queryByWallets<{ wallet: number }>(
+  const rows = await queryByWallets<{ wallet: number; revision: number }>(
     store,
     wallets,
-    'SELECT wallet FROM fold_snapshots FINAL WHERE wallet IN {wallets:Array(UInt32)} AND format = 0 ORDER BY wallet LIMIT 1000',
+    'SELECT wallet, revision FROM fold_snapshots FINAL WHERE wallet IN {wallets:Array(UInt32)} AND format = 0 ORDER BY wallet LIMIT 1000',
   )
-  return rows.map((row) => row.wallet)
+  return new Map(rows.map(({ wallet, revision }) => [wallet, revision]))
 }
 
 /** Runs a query for at most 1000 of the wallets at a time, and returns all rows. */

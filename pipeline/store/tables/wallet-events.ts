@@ -10,73 +10,113 @@ type WalletPlace = Omit<EventKey, 'wallet'>
 /** A place before every event. */
 export const START_PLACE: WalletPlace = { slot: -1, txIndex: 0, eventIndex: 0 }
 
-/** Wallets in one query: those read from a long history, and those with few events expected. */
-const LONG_PER_QUERY = 64
-const SHORT_PER_QUERY = 1000
-/** Events in one response. */
+/** Wallets in one query. */
+const WALLETS_PER_QUERY = 1000
+/** Events in one response of `readShortEvents`. */
 const EVENTS_PER_PAGE = 20_000
 
+/** Some stored events of one wallet, in event-key order. */
+export interface EventPage {
+  readonly wallet: number
+  events(): StoredEvent[]
+  /** Whether the wallet had no later event. */
+  readonly isLast: boolean
+  /** Place of the last row that was read, perhaps a tombstone; null without rows. */
+  readonly reached: WalletPlace | null
+}
+
 /**
- * Yields stored events of wallets, wallet by wallet, each once, in event-key order within a wallet.
- * `beyond`: wallet to the place after which its events are wanted. Pages have a bounded size, and
- * the next one is read while one is used. `isLast` marks the last page of a wallet.
- *
- * With `onlyShort` few events are expected of each wallet, so one query asks for many wallets. A
- * wallet with more than a page of events yields one page with `isLast` false, and then nothing
- * more.
+ * Reads the next stored events of wallets, at most `limit` of them together, ascending by wallet
+ * and in event-key order within one. `beyond`: wallet to the place after which its events are
+ * wanted; ascending, at most 1000 wallets. A full response ends within its last wallet; there is no
+ * page of the wallets after that one.
  */
-export async function* readEvents(
+export async function readEventPages(
   store: Store,
   beyond: ReadonlyMap<number, WalletPlace>,
-  { onlyShort = false }: { readonly onlyShort?: boolean } = {},
-): AsyncGenerator<{ wallet: number; events: StoredEvent[]; isLast: boolean }> {
-  const perQuery = onlyShort ? SHORT_PER_QUERY : LONG_PER_QUERY
+  limit: number,
+): Promise<EventPage[]> {
+  const rows = await store.query<WalletEventRow>(eventsQuery(beyond, limit))
+  const cut = rows.length < limit ? null : rows.at(-1)?.wallet
+  const byWallet = new Map<number, WalletEventRow[]>()
+  for (const row of rows) {
+    const found = byWallet.get(row.wallet)
+    if (found) found.push(row)
+    else byWallet.set(row.wallet, [row])
+  }
+  const pages: EventPage[] = []
+  for (const wallet of beyond.keys()) {
+    const found = byWallet.get(wallet) ?? []
+    const last = found.at(-1)
+    pages.push({
+      wallet,
+      events: () => found.filter((row) => !row.is_deleted).map(eventOf),
+      isLast: wallet !== cut,
+      reached: last ? keyOf(last) : null,
+    })
+    if (wallet === cut) break
+  }
+  return pages
+}
+
+/**
+ * Yields the stored events of many wallets of which few are expected, each once: wallet to the
+ * place after which its events are wanted. The next response is read while one is used. A wallet
+ * with more than a page of events yields one page with `isLast` false, and then nothing more.
+ */
+export async function* readShortEvents(
+  store: Store,
+  beyond: ReadonlyMap<number, WalletPlace>,
+): AsyncGenerator<EventPage> {
   const wallets = [...beyond.keys()].sort((a, b) => a - b)
   const places = new Map<number, WalletPlace>()
-  /** Requests the next page; null when everything is read. */
+  /** Requests the next pages; null when everything is read. */
   const request = () => {
     if (places.size === 0)
-      for (const wallet of wallets.splice(0, perQuery))
+      for (const wallet of wallets.splice(0, WALLETS_PER_QUERY))
         places.set(wallet, beyond.get(wallet) ?? START_PLACE)
     if (places.size === 0) return null
-    const answer = store.query<WalletEventRow>(eventsQuery(places))
+    const answer = readEventPages(store, places, EVENTS_PER_PAGE)
     answer.catch(() => {}) // nobody awaits it when the consumer stops early
     return answer
   }
   for (let pending = request(); pending !== null; ) {
-    const rows = await pending
-    const isFull = rows.length === EVENTS_PER_PAGE
-    const reached = rows.at(-1)?.wallet ?? 0
-    const byWallet = new Map<number, WalletEventRow[]>()
-    for (const row of rows) {
-      const found = byWallet.get(row.wallet)
-      if (found) found.push(row)
-      else byWallet.set(row.wallet, [row])
-    }
-    const read: { readonly wallet: number; readonly isLast: boolean }[] = []
-    for (const wallet of [...places.keys()]) {
-      // A full page ends within its last wallet; later wallets are still to come.
-      if (isFull && wallet > reached) continue
-      const isLast = !(isFull && wallet === reached)
-      // A wallet with many events is read in a separate page, from its first event.
-      if (onlyShort && !isLast && byWallet.size > 1) continue
-      const last = byWallet.get(wallet)?.at(-1)
-      if (isLast || onlyShort) places.delete(wallet)
-      else if (last) places.set(wallet, keyOf(last))
-      read.push({ wallet, isLast })
-    }
+    const pages = await pending
+    // A wallet with many events is read in a separate response, from its first event.
+    const read = pages.filter(({ isLast }) => isLast || pages.length === 1)
+    for (const { wallet } of read) places.delete(wallet)
     pending = request()
-    for (const { wallet, isLast } of read) {
-      const found = byWallet.get(wallet) ?? []
-      yield { wallet, events: found.filter((row) => !row.is_deleted).map(eventOf), isLast }
-    }
+    yield* read
   }
+}
+
+/**
+ * Returns the number of stored rows of events of these wallets: versions of a row that are not
+ * merged yet and tombstones count too. A wallet without rows has no entry.
+ */
+export async function countEventRows(
+  store: Store,
+  wallets: readonly number[],
+): Promise<Map<number, number>> {
+  const tables = Object.keys(EVENT_COLUMNS).map(
+    (table) =>
+      `SELECT wallet, count() AS rows FROM ${table} WHERE wallet IN {wallets:Array(UInt32)} GROUP BY wallet`,
+  )
+  const counts = new Map<number, number>()
+  for (const some of batches(wallets, WALLETS_PER_QUERY))
+    for (const { wallet, found } of await store.query<{ wallet: number; found: string }>(
+      `SELECT wallet, sum(rows) AS found FROM (${tables.join(' UNION ALL ')})
+       GROUP BY wallet ORDER BY wallet LIMIT ${WALLETS_PER_QUERY}`,
+      { wallets: some },
+    ))
+      counts.set(wallet, Number(found))
+  return counts
 }
 
 type WalletEventRow = EventRow & { readonly is_deleted: number }
 
 /** If a key has several rows, the highest version counts, whether or not ClickHouse merged them. */
-function eventsQuery(places: ReadonlyMap<number, WalletPlace>): string {
+function eventsQuery(places: ReadonlyMap<number, WalletPlace>, limit: number): string {
   const where = beyondPlaces(
     new Map(
       [...places].map(([wallet, { slot, txIndex, eventIndex }]) => [
@@ -89,9 +129,9 @@ function eventsQuery(places: ReadonlyMap<number, WalletPlace>): string {
   const key = 'wallet, slot, tx_index, event_index'
   const parts = Object.entries(EVENT_COLUMNS).map(
     ([table, columns]) =>
-      `(SELECT ${key}, block_time, is_deleted, ${columns} FROM ${table} WHERE ${where} ORDER BY ${key}, version DESC LIMIT 1 BY ${key} LIMIT ${EVENTS_PER_PAGE})`,
+      `(SELECT ${key}, block_time, is_deleted, ${columns} FROM ${table} WHERE ${where} ORDER BY ${key}, version DESC LIMIT 1 BY ${key} LIMIT ${limit})`,
   )
-  return `SELECT * FROM (${parts.join(' UNION ALL ')}) ORDER BY ${key} LIMIT ${EVENTS_PER_PAGE}`
+  return `SELECT * FROM (${parts.join(' UNION ALL ')}) ORDER BY ${key} LIMIT ${limit}`
 }
 
 /**
@@ -125,7 +165,7 @@ export async function readBalances(
   beyond: ReadonlyMap<number, { readonly slot: number; readonly txIndex: number }>,
 ): Promise<{ wallet: number; slot: number; txIndex: number; lamports: bigint; records: number }[]> {
   const found = []
-  for (const some of batches([...beyond], SHORT_PER_QUERY)) {
+  for (const some of batches([...beyond], WALLETS_PER_QUERY)) {
     const places = new Map(
       some.map(([wallet, { slot, txIndex }]) => [wallet, [slot, txIndex] as const]),
     )
@@ -136,7 +176,7 @@ export async function readBalances(
       `SELECT wallet, tupleElement(max((slot, tx_index)) AS place, 1) AS newest_slot, tupleElement(place, 2) AS newest_tx_index,
          argMax(lamports, (slot, tx_index, version)) AS newest_lamports, uniqExact(slot, tx_index) AS records
        FROM sol_balances WHERE (${beyondPlaces(places, 'slot, tx_index')}) AND (wallet, slot, tx_index) NOT IN (${VOID_BALANCES})
-       GROUP BY wallet ORDER BY wallet LIMIT ${SHORT_PER_QUERY}`,
+       GROUP BY wallet ORDER BY wallet LIMIT ${WALLETS_PER_QUERY}`,
       { wallets: [...places.keys()] },
     )
     for (const row of rows)

@@ -1,6 +1,5 @@
 import { stateVersion } from '../../fold/wallet-metrics.ts'
 import { type StateChanges, takeChanges, type WalletState } from '../../fold/wallet-state.ts'
-import { ROWS_PER_INSERT } from '../../store/insert-rows.ts'
 import type { Row, Store } from '../../store/store.ts'
 import { insertDisposals, insertFirstBuys, insertLots } from '../../store/tables/books.ts'
 import { insertPositions } from '../../store/tables/positions.ts'
@@ -9,6 +8,9 @@ import { disposalRow, firstBuyRow, lotRow, metricsRow, positionRow } from './boo
 
 /** Returns the fencing token of the owner of a wallet's partition (rule K15). */
 export type FenceOf = (wallet: number) => number
+
+/** Disposals of one insert of a long refold. About as many lots come with them. */
+const DISPOSALS_PER_PART = 2500
 
 /** Collects the changed rows of wallets' books and stores them in the order that recovery needs. */
 export class BookWriter {
@@ -45,16 +47,27 @@ export class BookWriter {
   }
 
   /**
-   * Bounds memory during a long refold: stores lots, first buys and disposals of a state once there
-   * are many. Positions and metrics stay as they were until `add` and `store`.
+   * Bounds memory during a long refold: stores disposals, first buys and consumed lots of a state
+   * once there are many. They are final. Open lots, positions and metrics stay as they were until
+   * `add` and `store`.
    */
   async addPartial(state: WalletState): Promise<void> {
-    const { changes } = state
-    if (changes.lots.length + changes.disposals.length < ROWS_PER_INSERT) return
-    this.#addDetails(state.wallet, this.#versionOf(state), takeChanges(state))
-    for (const token of changes.tokens) token.dirty = true
-    state.changes.tokens.push(...changes.tokens)
-    state.changes.metrics = changes.metrics
+    if (state.changes.disposals.length < DISPOSALS_PER_PART) return
+    const version = this.#versionOf(state)
+    const { tokens, firstBuys, lots, disposals, metrics } = takeChanges(state)
+    const isOpen = ({ lot }: StateChanges['lots'][number]) => lot.left > 0n
+    const consumed = lots.filter((change) => !isOpen(change))
+    const open = lots.filter(isOpen)
+    this.#addDetails(state.wallet, version, {
+      tokens,
+      firstBuys,
+      lots: consumed,
+      disposals,
+      metrics,
+    })
+    for (const token of tokens) token.dirty = true
+    for (const { lot } of open) lot.dirty = true
+    state.changes = { tokens, firstBuys: [], lots: open, disposals: [], metrics }
     await this.#storeDetails()
   }
 

@@ -107,3 +107,46 @@ test('after refuseWork, work that has not started rejects with closed', async (t
   )
   await scheduler.drain()
 })
+
+test('one slice of background work runs between two flushes, more while none is due, and none after refuseWork', async (t) => {
+  const ran: string[] = []
+  const ends: (() => void)[] = []
+  let slices = 6
+  const until = () => new Promise<void>((resolve) => void ends.push(resolve))
+  const { scheduler } = aScheduler({
+    partitionCount: () => 1,
+    flush: (batches) => {
+      ran.push(`flush ${batches.map(({ partition }) => partition).join()}`)
+      return until()
+    },
+    background: {
+      isDue: () => slices > 0,
+      runSlice: () => {
+        slices -= 1
+        ran.push('slice')
+        return slices === 4 ? until().then(() => Promise.reject(new Error('lost'))) : until()
+      },
+    },
+  })
+  const end = async () => {
+    ends.shift()?.()
+    await nextTurn()
+  }
+  const added = [scheduler.add(batch(0))]
+  t.deepEqual(ran, ['slice'])
+  await end()
+  t.deepEqual(ran, ['slice', 'flush 0'])
+  added.push(scheduler.add(batch(1)))
+  await end()
+  t.deepEqual(ran, ['slice', 'flush 0', 'slice'])
+  await end()
+  await end()
+  t.deepEqual(ran, ['slice', 'flush 0', 'slice', 'flush 1', 'slice'])
+  await end()
+  t.deepEqual(ran, ['slice', 'flush 0', 'slice', 'flush 1', 'slice', 'slice'])
+  scheduler.refuseWork()
+  await end()
+  t.is(ran.length, 6)
+  t.is(slices, 2)
+  await Promise.all([...added, scheduler.drain()])
+})

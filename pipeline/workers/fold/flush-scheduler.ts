@@ -9,7 +9,10 @@ export interface FlushScheduler {
   runBetween(work: () => Promise<void>): Promise<void>
   /** Resolves when the flush or work that runs at the time of the call has ended. Never rejects. */
   current(): Promise<void>
-  /** From now on `runBetween` rejects with `closed`, also for work that has not started. */
+  /**
+   * From now on `runBetween` rejects with `closed`, also for work that has not started. No slice of
+   * background work starts.
+   */
   refuseWork(): void
   /** Resolves when nothing runs and nothing is ready to run. Never rejects. */
   drain(): Promise<void>
@@ -23,6 +26,19 @@ export interface FlushSchedulerOptions {
   readonly windowMs: number
   /** How many partitions are assigned; a flush starts as soon as that many batches wait. */
   readonly partitionCount: () => number
+  /** Work that no flush waits for. */
+  readonly background?: BackgroundWork
+}
+
+/**
+ * Work in small slices. One runs between two flushes, and one after the other while no flush is
+ * due.
+ */
+export interface BackgroundWork {
+  /** Whether there is a slice to run. */
+  isDue(): boolean
+  /** Runs a slice. After a rejection, `isDue` returns false. */
+  runSlice(): Promise<void>
 }
 
 interface WaitingBatch {
@@ -39,6 +55,8 @@ export function createFlushScheduler(options: FlushSchedulerOptions): FlushSched
   let isWindowOver = false
   let running: Promise<void> | undefined
   let isRefusing = false
+  /** Whether a flush has run since the last slice of background work. */
+  let hasFlushed = true
   const exclusive: (() => Promise<void>)[] = []
 
   /** Starts the next piece of work, unless one is running. */
@@ -49,14 +67,21 @@ export function createFlushScheduler(options: FlushSchedulerOptions): FlushSched
       start(work())
       return
     }
-    if (waiting.length === 0) return
-    if (!isWindowOver && waiting.length < options.partitionCount()) {
-      timer ??= setTimeout(endWindow, options.windowMs)
-      return
-    }
+    const isReady = isWindowOver || waiting.length >= options.partitionCount()
+    const isFlushDue = waiting.length > 0 && isReady
+    if (waiting.length > 0 && !isReady) timer ??= setTimeout(endWindow, options.windowMs)
+    if ((hasFlushed || !isFlushDue) && !isRefusing && options.background?.isDue()) {
+      hasFlushed = false
+      // Whoever runs the slice has handled its failure.
+      start(options.background.runSlice().catch(() => {}))
+    } else if (isFlushDue) startFlush()
+  }
+
+  function startFlush(): void {
     clearTimeout(timer)
     timer = undefined
     isWindowOver = false
+    hasFlushed = true
     const taken = waiting
     waiting = []
     start(settle(taken, options.flush))

@@ -24,7 +24,7 @@ import type { Row, Store } from '../../store/store.ts'
 import { readStorageMarker } from '../../store/tables/progress.ts'
 import { readPoolPrices, readSolPrices } from '../../store/tables/sol-prices.ts'
 import { addTrackedWallets, readTrackedWallets } from '../../store/tables/tracked-wallets.ts'
-import { readEvents, START_PLACE } from '../../store/tables/wallet-events.ts'
+import { readEventPages, readShortEvents, START_PLACE } from '../../store/tables/wallet-events.ts'
 import { aChain, type RecordChain } from '../../testing/a-chain.ts'
 import { aMarker } from '../../testing/a-marker.ts'
 import { aForkedChain, type ForkedSlot } from '../../testing/forked-chain.ts'
@@ -581,15 +581,16 @@ test.serial('a history of many pages is folded page by page into the same tables
     `INSERT INTO swaps (slot, tx_index, wallet, event_index, block_time, signature, side, base_mint, base_amount, base_decimals, quote_mint, quote_amount, program, program_id, confidence, quote_mismatch, fee_lamports, value_lamports)
      SELECT intDiv(number, 50), number % 50, 1, 0, 1600000000 + number, 's', if(number % 5 < 3, 'buy', 'sell'), 'm', 1000 + number % 7, 6, NULL, number, 'p', 'p', 'high', 0, 0, number FROM numbers(45000)`,
   )
-  const events = (await collect(readEvents(store, new Map([[1, START_PLACE]])))).flatMap(
-    (e) => e.events,
-  )
+  const [page] = await readEventPages(store, new Map([[1, START_PLACE]]), 50_000)
+  const events = page?.events() ?? []
   t.is(events.length, 45_000)
   const state = createWalletState(1)
   for (const event of events) foldEvent(state, event)
   for (const event of eventsOf(chain)) foldEvent(state, toFoldEvent(event))
   for (const r of recordsOf(chain)) if (r.kind === 'balance') foldBalance(state, r)
-  await run(store, chain)
+  await run(store, chain, {
+    afterwards: (_fold, log) => waitUntilFolded({ store, log }, [1], new AbortController().signal),
+  })
   const { lots, disposals, tokens } = takeChanges(state)
   const tables = await dump(store)
   t.deepEqual(
@@ -636,13 +637,15 @@ test.serial(
       [4, { slot: 400_000_000, txIndex: 0, eventIndex: 0 }],
       [5, START_PLACE],
     ])
-    const pages = await collect(readEvents(store, places, { onlyShort: true }))
+    const pages = await collect(readShortEvents(store, places))
+    const firstOf = (events: ReturnType<(typeof pages)[number]['events']>) =>
+      events[0] && [events[0].slot - 400_000_000, events[0].txIndex]
     t.deepEqual(
       pages.map(({ wallet, events, isLast }) => ({
         wallet,
         isLast,
-        events: events.length,
-        first: events[0] && [events[0].slot - 400_000_000, events[0].txIndex],
+        events: events().length,
+        first: firstOf(events()),
       })),
       [
         { wallet: 1, isLast: false, events: 20_000, first: [0, 0] },
@@ -652,13 +655,20 @@ test.serial(
         { wallet: 5, isLast: true, events: 0, first: undefined },
       ],
     )
-    const whole = await collect(readEvents(store, places))
-    const eventsOf = (wallet: number) => whole.flatMap((p) => (p.wallet === wallet ? p.events : []))
+    const whole = await readEventPages(store, places, 50_000)
     t.deepEqual(
-      [1, 2, 3, 4, 5].map((wallet) => eventsOf(wallet).length),
-      [24_000, 7992, 8000, 6999, 0],
+      whole.map(({ events, isLast }) => [events().length, isLast]),
+      [24_000, 7992, 8000, 6999, 0].map((events) => [events, true]),
     )
-    t.deepEqual(eventsOf(2), pages[1]?.events)
+    t.deepEqual(whole[1]?.events(), pages[1]?.events())
+    const cut = await readEventPages(store, places, 24_001)
+    t.deepEqual(
+      cut.map(({ wallet, events, isLast, reached }) => [wallet, events().length, isLast, reached]),
+      [
+        [1, 24_000, true, { wallet: 1, slot: 400_000_479, txIndex: 49, eventIndex: 0 }],
+        [2, 1, false, { wallet: 2, slot: 400_000_020, txIndex: 8, eventIndex: 0 }],
+      ],
+    )
   },
 )
 

@@ -9,7 +9,9 @@ import { addEmptyMetrics } from '../../store/tables/tracked-wallets.ts'
 import { newestStoredSlot } from '../../store/tables/wallet-events.ts'
 import { readWithdrawnSlots } from '../../store/tables/withdrawn-slots.ts'
 import { createFoldMetrics, type FoldMetrics } from '../telemetry.ts'
+import { REFOLD_LIMITS, type RefoldLimits } from './background-refolds.ts'
 import type { Flush, LoggedRecord, PlacedWithdrawal } from './flush.ts'
+import type { BackgroundWork } from './flush-scheduler.ts'
 import type { Fences } from './fold-progress.ts'
 import { openHoles } from './holes.ts'
 import { NewestPlaces } from './newest-places.ts'
@@ -26,7 +28,8 @@ export interface RunningBooks extends RunningFold {
    * Changes stored events of wallets (fills in a price, say) and refolds the wallets. `write` gets
    * those of `wallets` whose partitions this process has, perhaps none, and stores new versions of
    * their rows in the store that it gets. After a crash either nothing has changed, or the next
-   * start refolds the wallets. Resolves when everything is stored; rejects with `closed` when the
+   * start refolds the wallets. Resolves when everything is stored, except the books of wallets that
+   * are refolded in the background (rule J16); rejects with `closed` when the
    * worker stops, with `fenced` when the partitions are assigned again meanwhile.
    */
   amend(wallets: readonly number[], write: AmendWrite): Promise<void>
@@ -44,6 +47,8 @@ export interface FoldParts extends FoldDeps {
   readonly salt?: string | null
   /** States of wallets in memory. */
   readonly cache?: WalletCache
+  /** Which refolds run in the background. Default `REFOLD_LIMITS`. */
+  readonly refoldLimits?: RefoldLimits
   /**
    * Called with the swaps of each flush once they are stored. The same swap may come again. Must
    * neither block nor throw.
@@ -84,6 +89,7 @@ export async function startFold(deps: FoldParts): Promise<RunningBooks> {
 
 class BookWorker implements FoldWorker {
   readonly name = 'fold'
+  readonly background: BackgroundWork
   readonly #store: Store
   readonly #metrics: FoldMetrics
   readonly #deps: FoldParts
@@ -101,12 +107,14 @@ class BookWorker implements FoldWorker {
 
   constructor(store: Store, metrics: FoldMetrics, deps: FoldParts) {
     const { now = Date.now, salt = null, cache = new WalletCache() } = deps
+    const limits = deps.refoldLimits ?? REFOLD_LIMITS
     this.#store = store
     this.#metrics = metrics
     this.#deps = deps
     this.#salt = salt
     const fenceOf = (wallet: number) => this.#fences.get(this.#partitionOf(wallet)) ?? 0
-    this.#books = new WalletBooks({ store, metrics, now, salt, cache, fenceOf })
+    this.#books = new WalletBooks({ store, metrics, now, salt, cache, fenceOf, limits })
+    this.background = this.#books.background
   }
 
   assigned(partitions: readonly number[], fences: () => Promise<Fences>): void {

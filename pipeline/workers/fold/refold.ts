@@ -25,10 +25,15 @@ export async function requestRefolds(
       wallet,
       revision: (known.get(wallet)?.revision ?? 0) + 1,
     }))
-    await parts.log.appendRefolds(refolds)
     for (const { wallet, revision } of refolds) targets.set(wallet, revision)
   }
+  await appendRefolds(parts.log, targets)
   return targets
+}
+
+async function appendRefolds(log: EventLog, targets: ReadonlyMap<number, number>): Promise<void> {
+  const refolds = [...targets].map(([wallet, revision]) => ({ wallet, revision }))
+  for (const some of batches(refolds, WALLETS_PER_REQUEST)) await log.appendRefolds(some)
 }
 
 /**
@@ -80,8 +85,8 @@ export async function waitUntilFolded(
   if (stop.aborted) abort()
   try {
     await parts.log.settled('fold', over.signal)
-    const marked = await findMarkedWallets(parts.store, wallets)
-    const targets = await requestRefolds(parts, marked)
+    const targets = await findMarkedWallets(parts.store, wallets)
+    await appendRefolds(parts.log, targets)
     while ((await readRefoldProgress(parts.store, targets)).done < targets.size) {
       if (over.signal.aborted) throw new ServiceError('closed', 'stopped while waiting for books')
       await delay(POLL_MS)

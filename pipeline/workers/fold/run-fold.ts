@@ -8,7 +8,7 @@ import { createFencedStore } from '../../store/fenced-store.ts'
 import { createPatientStore } from '../../store/patient-store.ts'
 import type { Store } from '../../store/store.ts'
 import { type Flush, joinBatches, splitAtWithdrawals } from './flush.ts'
-import { createFlushScheduler } from './flush-scheduler.ts'
+import { type BackgroundWork, createFlushScheduler } from './flush-scheduler.ts'
 import { type Fences, FoldProgress, type FoldStatus } from './fold-progress.ts'
 
 /**
@@ -27,6 +27,8 @@ export interface FoldWorker {
    * again.
    */
   apply(flush: Flush): Promise<void>
+  /** Work that no flush waits for; none after `assigned`, until the next flush. */
+  readonly background: BackgroundWork
   /** Called once, after the last flush. */
   finish(): Promise<void>
 }
@@ -115,6 +117,10 @@ export async function runFold(
     windowMs,
     partitionCount: () => assigned.length,
     flush: (batches) => guarded(() => flush(batches)),
+    background: {
+      isDue: () => worker.background.isDue(),
+      runSlice: () => guarded(() => worker.background.runSlice()),
+    },
   })
   const consumer = await log.consume(
     {

@@ -157,8 +157,8 @@ function missedByBooks(
   for (const { record, late } of known) {
     if (!isBooked(record) || !isReplayed(record.wallet)) continue
     const state = books.stateOf(record.wallet)
-    if (state === undefined) continue
-    if (record.kind === 'balance' && !isBeyondBalance(record, state)) continue
+    if (state === undefined && !books.background.has(record.wallet)) continue
+    if (state && record.kind === 'balance' && !isBeyondBalance(record, state)) continue
     missed.set(record.wallet, late === 'backfill' && missed.get(record.wallet) !== false)
   }
   return missed

@@ -9,8 +9,9 @@ import { batches } from '../../runtime/batches.ts'
 import { EventLoopYield } from '../../runtime/event-loop-yield.ts'
 import type { Store } from '../../store/store.ts'
 import { findWalletsToRefold } from '../../store/tables/fold-snapshots.ts'
-import { START_PLACE } from '../../store/tables/wallet-events.ts'
+import { countEventRows, START_PLACE } from '../../store/tables/wallet-events.ts'
 import type { FoldMetrics } from '../telemetry.ts'
+import { BackgroundRefolds, REFOLD_LIMITS, type RefoldLimits } from './background-refolds.ts'
 import { BookLoader, type FoldPlan } from './book-loader.ts'
 import { readBooks } from './book-store.ts'
 import type { BookWriter, FenceOf } from './book-writer.ts'
@@ -45,6 +46,8 @@ export interface WalletBooksOptions {
   readonly cache?: WalletCache
   /** Without one, as with a log in memory, versions have no fencing token. */
   readonly fenceOf?: FenceOf
+  /** Default `REFOLD_LIMITS`. */
+  readonly limits?: RefoldLimits
 }
 
 /**
@@ -67,8 +70,11 @@ export class WalletBooks {
   readonly #perturb: Perturb | null
   readonly #format: number
   readonly #cache: WalletCache
+  readonly #limits: RefoldLimits
   readonly #deferred = new DeferredRefolds()
   readonly #loader: BookLoader
+  /** Refolds that are too long for a flush. */
+  readonly background: BackgroundRefolds
 
   constructor(options: WalletBooksOptions) {
     this.#store = options.store
@@ -77,6 +83,17 @@ export class WalletBooks {
     this.#perturb = createPerturb(options.salt ?? null)
     this.#format = snapshotFormat(options.salt ?? null)
     this.#cache = options.cache ?? new WalletCache()
+    this.#limits = options.limits ?? REFOLD_LIMITS
+    this.background = new BackgroundRefolds({
+      limits: this.#limits,
+      createBatch: (revisions) => this.#loader.createBatch(revisions),
+      mark: (revisions) => this.#loader.mark(revisions),
+      save: async (wallets) => {
+        await this.#loader.save(wallets, () => true)
+        this.#cache.trim()
+      },
+      onCount: (wallets) => this.#metrics.backgroundRefolds.set(wallets),
+    })
     this.#loader = new BookLoader({
       store: this.#store,
       metrics: this.#metrics,
@@ -86,6 +103,7 @@ export class WalletBooks {
       fenceOf: options.fenceOf ?? (() => 0),
       cache: this.#cache,
       deferred: this.#deferred,
+      background: this.background,
     })
   }
 
@@ -93,6 +111,7 @@ export class WalletBooks {
   forget(): void {
     this.#cache.clear()
     this.#deferred.clear()
+    this.background.clear()
   }
 
   /** Returns the state of a wallet if it is in memory. */
@@ -111,13 +130,12 @@ export class WalletBooks {
 
   /**
    * Changes stored events of these wallets with `write`, then refolds the wallets. The refold mark
-   * is stored first, so after a crash the books follow from whatever events are then stored.
-   * `write` must be idempotent.
+   * is stored first, so after a crash the books follow from whatever events are then stored. Long
+   * refolds are left to `background`. `write` must be idempotent.
    */
   async amend(wallets: readonly number[], write: () => Promise<void>): Promise<void> {
     const plan = await this.plan(wallets)
-    for (const wallet of wallets) this.#planRefold(wallet, plan)
-    await this.markLate(new Map(), plan)
+    await this.markLate(new Map(), plan, new Map(wallets.map((wallet) => [wallet, false])))
     await write()
     await this.fold(new Map(), plan)
   }
@@ -131,7 +149,9 @@ export class WalletBooks {
     requested: readonly RefoldRequest[] = [],
   ): Promise<FoldPlan> {
     const all = new Set([...wallets, ...requested.map((refold) => refold.wallet)])
-    const absent = [...all].filter((wallet) => !this.#cache.has(wallet))
+    const absent = [...all].filter(
+      (wallet) => !this.#cache.has(wallet) && !this.background.has(wallet),
+    )
     const books = await readBooks(this.#store, absent, this.#format)
     const refolds = new Map<number, number>()
     for (const [wallet, { needsRefold, revision }] of books)
@@ -144,7 +164,13 @@ export class WalletBooks {
 
   /** The revision that the wallet has, or will have once the plan is carried out. */
   #revisionOf(wallet: number, { books, refolds }: FoldPlan): number {
-    return refolds.get(wallet) ?? this.stateOf(wallet)?.revision ?? books.get(wallet)?.revision ?? 0
+    return (
+      refolds.get(wallet) ??
+      this.background.revisionOf(wallet) ??
+      this.stateOf(wallet)?.revision ??
+      books.get(wallet)?.revision ??
+      0
+    )
   }
 
   #planRefold(wallet: number, plan: FoldPlan): void {
@@ -173,6 +199,10 @@ export class WalletBooks {
     const marks = new Map<number, number>()
     for (const wallet of new Set([...additions.keys(), ...amended.keys()])) {
       const { events = [], fetched } = additions.get(wallet) ?? {}
+      if (this.background.has(wallet)) {
+        this.background.note(wallet, amended.has(wallet) ? null : events, this.stateOf(wallet))
+        continue
+      }
       const late = events.filter((event) => !this.isBeyond(event, plan))
       if (late.length === 0 && !amended.has(wallet)) continue
       this.#metrics.lateEvents.inc(late.length)
@@ -189,6 +219,24 @@ export class WalletBooks {
     for (const [wallet, revision] of this.#deferred.due(this.#now()))
       if (!refolds.has(wallet)) refolds.set(wallet, revision)
     await this.#loader.mark(new Map([...marks, ...refolds]))
+    await this.#moveLong(refolds)
+  }
+
+  /** Moves refolds that would make the flush long to the background (rule J16). */
+  async #moveLong(refolds: Map<number, number>): Promise<void> {
+    if (refolds.size === 0) return
+    const counts = await countEventRows(this.#store, [...refolds.keys()])
+    let left = this.#limits.rowsPerFlush
+    for (const [wallet, revision] of refolds) {
+      const rows = counts.get(wallet) ?? 0
+      if (rows <= left && !this.background.has(wallet)) {
+        left -= rows
+        continue
+      }
+      refolds.delete(wallet)
+      this.#deferred.delete(wallet)
+      this.background.add(wallet, revision, rows)
+    }
   }
 
   /**
@@ -230,7 +278,7 @@ export class WalletBooks {
   }
 
   /**
-   * Folds additions into states in memory. Late events of a wallet with a deferred refold are
+   * Folds additions into states in memory. Late events of a wallet with a pending refold are
    * skipped.
    */
   async #foldInMemory(
@@ -243,9 +291,9 @@ export class WalletBooks {
       if (loopYield.isDue) await loopYield.wait()
       const state = this.stateOf(wallet)
       if (state === undefined || refolds.has(wallet)) continue
-      const isDeferred = this.#deferred.has(wallet)
+      const isPending = this.#deferred.has(wallet) || this.background.has(wallet)
       for (const event of events)
-        if (!isDeferred || isBeyond(state, event))
+        if (!isPending || isBeyond(state, event))
           foldEvent(state, toFoldEvent(event), this.#perturb)
       for (const balance of balances) foldBalance(state, balance)
       writer.add(state)

@@ -96,6 +96,11 @@ export class WalletCache {
     }
   }
 
+  /** Evicts a wallet. */
+  delete(wallet: number): void {
+    this.#forget(wallet)
+  }
+
   /** Evicts everything. */
   clear(): void {
     this.#open.clear()
