@@ -22,38 +22,39 @@ export const FIRST_BUYS_OF_MINT = `
 
 const OF_WALLETS = 'wallet IN {wallets:Array(UInt32)}'
 
+/** The tables of `deleteStaleRows`. */
+export const STALE_TABLES = ['lots', 'disposals', 'positions', 'first_buys'] as const
+
 /** Key columns of each table, and the condition for the rows of `{wallets:Array(UInt32)}`. */
-const TABLES = [
-  ['lots', 'wallet, mint, slot, tx_index, event_index', OF_WALLETS],
-  [
-    'disposals',
+const KEYS = {
+  lots: ['wallet, mint, slot, tx_index, event_index', OF_WALLETS],
+  disposals: [
     'wallet, mint, slot, tx_index, event_index, lot_slot, lot_tx_index, lot_event_index',
     OF_WALLETS,
   ],
-  ['positions', 'wallet, mint', OF_WALLETS],
+  positions: ['wallet, mint', OF_WALLETS],
   // This table is ordered by mint. The positions of a wallet name every mint that it ever traded.
-  [
-    'first_buys',
+  first_buys: [
     'mint, wallet',
     `(mint, wallet) IN (SELECT mint, wallet FROM positions WHERE ${OF_WALLETS})`,
   ],
-]
+} as const
 
 /**
- * Writes tombstones over rows of lots, disposals, positions and first buys with a version below
- * `versions`: wallet to the version from which on its rows are current. Those are stored.
+ * Writes tombstones over rows of a table with a version below `versions`: wallet to the version
+ * from which on its rows are current. Those are stored.
  */
-export async function deleteStaleRows(store: Store, versions: ReadonlyMap<number, bigint>) {
-  if (versions.size === 0) return
+export async function deleteStaleRows(
+  store: Store,
+  table: (typeof STALE_TABLES)[number],
+  versions: ReadonlyMap<number, bigint>,
+): Promise<void> {
   const params = { wallets: [...versions.keys()], versions: [...versions.values()] }
   const first = 'transform(wallet, {wallets:Array(UInt32)}, {versions:Array(UInt64)}, 0)'
-  await Promise.all(
-    TABLES.map(([table, key, where]) =>
-      store.command(
-        `INSERT INTO ${table} (${key}, version, is_deleted)
-         SELECT ${key}, ${first}, 1 FROM ${table} FINAL WHERE ${where} AND version < ${first}`,
-        params,
-      ),
-    ),
+  const [key, where] = KEYS[table]
+  await store.command(
+    `INSERT INTO ${table} (${key}, version, is_deleted)
+     SELECT ${key}, ${first}, 1 FROM ${table} FINAL WHERE ${where} AND version < ${first}`,
+    params,
   )
 }

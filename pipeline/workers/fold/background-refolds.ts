@@ -107,14 +107,12 @@ export class BackgroundRefolds implements BackgroundWork {
     const isCurrent = () => this.#running === running
     if (!batch.isRead) await batch.readOn(this.#options.limits.rowsPerSlice)
     else if (!running.hasTakenOver) {
+      if (await batch.storePart()) return
       await batch.catchUp()
       if (!batch.isRead) return
       await batch.takeOver(isCurrent)
       running.hasTakenOver = true
-    } else {
-      await batch.deleteStale()
-      if (isCurrent()) await this.#finish(running)
-    }
+    } else if (!(await batch.deleteStale()) && isCurrent()) await this.#finish(running)
   }
 
   /** Every row is stored: snapshots replace the marks of wallets that are done. */

@@ -3,6 +3,7 @@ import { refoldVersion } from '../../fold/wallet-metrics.ts'
 import { createWalletState, type WalletState } from '../../fold/wallet-state.ts'
 import { EventLoopYield } from '../../runtime/event-loop-yield.ts'
 import type { Store } from '../../store/store.ts'
+import { STALE_TABLES } from '../../store/tables/books.ts'
 import { markForRefold } from '../../store/tables/fold-snapshots.ts'
 import type { FoldMetrics } from '../telemetry.ts'
 import type { BackgroundRefolds } from './background-refolds.ts'
@@ -88,7 +89,7 @@ export class BookLoader {
     const batch = this.createBatch(revisions)
     while (!batch.isRead) await batch.readOn(EVENTS_PER_PAGE)
     await batch.takeOver()
-    await batch.deleteStale()
+    await Promise.all(STALE_TABLES.map(() => batch.deleteStale()))
     for (const wallet of revisions.keys()) this.#options.deferred.delete(wallet)
     await this.save(revisions.keys(), () => true)
   }

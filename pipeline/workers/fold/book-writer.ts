@@ -71,6 +71,15 @@ export class BookWriter {
     await this.#storeDetails()
   }
 
+  /** Stores at most `limit` of the lots that `addPartial` left. */
+  async addLots(state: WalletState, limit: number): Promise<void> {
+    const lots = state.changes.lots.splice(0, limit)
+    for (const { lot } of lots) lot.dirty = false
+    const part = { tokens: [], firstBuys: [], lots, disposals: [], metrics: false }
+    this.#addDetails(state.wallet, this.#versionOf(state), part)
+    await this.#storeDetails()
+  }
+
   /**
    * Stores everything. Metrics go first: after a crash they bound how far derived rows may reach.
    */

@@ -6,11 +6,14 @@ import {
   type WalletState,
 } from '../../fold/wallet-state.ts'
 import { EventLoopYield } from '../../runtime/event-loop-yield.ts'
-import { deleteStaleRows } from '../../store/tables/books.ts'
+import { deleteStaleRows, STALE_TABLES } from '../../store/tables/books.ts'
 import { readEventPages, START_PLACE } from '../../store/tables/wallet-events.ts'
 import type { BookLoaderOptions } from './book-loader.ts'
 import type { BookWriter } from './book-writer.ts'
 import { foldBalancesBeyond, foldEventsBeyond } from './fold-stored-events.ts'
+
+/** Lots of one insert before the new state takes over. */
+const LOTS_PER_PART = 2500
 
 /** Dependencies of a batch. */
 export interface RefoldBatchOptions extends BookLoaderOptions {
@@ -21,8 +24,8 @@ export interface RefoldBatchOptions extends BookLoaderOptions {
 
 /**
  * Folds wallets from their first stored event into new states, which then replace those in memory.
- * Every wallet has a refold mark. The steps, in order: `readOn` until `isRead`; `catchUp` if events
- * may have been stored since; `takeOver`; `deleteStale`. Until `takeOver` the former states,
+ * Every wallet has a refold mark. The steps, in order: `readOn` until `isRead`; `storePart` and
+ * `catchUp` if other work runs in between; `takeOver`; `deleteStale` until it is done. Until `takeOver` the former states,
  * positions and metrics stay as they are. A crash between two steps repeats all of them.
  */
 export class RefoldBatch {
@@ -33,6 +36,8 @@ export class RefoldBatch {
   /** Place of the last row read of each wallet. */
   readonly #places: Map<number, WalletPlace>
   readonly #unread: Set<number>
+  /** Tables that may have rows of earlier revisions. */
+  readonly #stale = [...STALE_TABLES]
 
   /** `revisions`: at most 1000 wallets. */
   constructor(options: RefoldBatchOptions, revisions: ReadonlyMap<number, number>) {
@@ -77,6 +82,16 @@ export class RefoldBatch {
     }
   }
 
+  /** Stores some rows before `takeOver`. Returns whether there may be more. */
+  async storePart(): Promise<boolean> {
+    for (const state of this.#states.values())
+      if (state.changes.lots.length >= LOTS_PER_PART) {
+        await this.#options.createWriter().addLots(state, LOTS_PER_PART)
+        return true
+      }
+    return false
+  }
+
   /**
    * Folds the events that were stored beyond the states since. Wallets with more than a page of
    * them have to be read on.
@@ -105,12 +120,15 @@ export class RefoldBatch {
     await writer.store()
   }
 
-  /** Deletes rows that only an earlier revision has. */
-  deleteStale(): Promise<void> {
+  /** Deletes rows of one more table that only an earlier revision has. False when that is done. */
+  async deleteStale(): Promise<boolean> {
     const { store, firstVersion } = this.#options
+    const table = this.#stale.pop()
+    if (table === undefined) return false
     const first = [...this.revisions].map(
       ([wallet, revision]) => [wallet, firstVersion(wallet, revision)] as const,
     )
-    return deleteStaleRows(store, new Map(first))
+    await deleteStaleRows(store, table, new Map(first))
+    return true
   }
 }
