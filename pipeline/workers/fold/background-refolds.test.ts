@@ -12,6 +12,7 @@ import type { Store } from '../../store/store.ts'
 import { readStorageMarker } from '../../store/tables/progress.ts'
 import { addTrackedWallets } from '../../store/tables/tracked-wallets.ts'
 import { readWithdrawnSlots } from '../../store/tables/withdrawn-slots.ts'
+import { aChain } from '../../testing/a-chain.ts'
 import { aMarker } from '../../testing/a-marker.ts'
 import { aForkedChain } from '../../testing/forked-chain.ts'
 import { TABLE_KEYS } from '../../testing/table-keys.ts'
@@ -121,9 +122,11 @@ function aWorker(store: Store, limits: RefoldLimits, withdrawn: Set<number>) {
         await withdrawSlots(store, books, [placed], { partitions: 1, isReplayed: false })
       }
     },
-    async slices(count = Number.POSITIVE_INFINITY): Promise<void> {
-      for (let done = 0; done < count && books.background.isDue(); done += 1)
-        await books.background.runSlice()
+    /** Runs at most `count` slices, and returns how many there were. */
+    async slices(count = Number.POSITIVE_INFINITY): Promise<number> {
+      let done = 0
+      for (; done < count && books.background.isDue(); done += 1) await books.background.runSlice()
+      return done
     },
   }
 }
@@ -156,6 +159,47 @@ test.serial(
       const busy = await takeAll(store, steps, SMALL, seed)
       t.true(busy > 8, `${busy} steps during a refold`)
       t.deepEqual(await dump(store), expected, `seed ${seed}`)
+    }
+  },
+)
+
+test.serial(
+  'events in order and late ones that are stored after any slice of a refold are in the new books (rule J16)',
+  async (t) => {
+    const { store } = opened
+    const { slots } = aChain({ seed: 3, slots: 16, wallets: 1 })
+    const busy = slots.filter(({ records }) => records.some((record) => 'eventIndex' in record))
+    const flush = (some: typeof slots, late: LateOrigin | null): Step => ({
+      kind: 'flush',
+      records: some.flatMap(({ records }) => records),
+      late,
+    })
+    for (const [name, before, after] of [
+      ['in order', busy.slice(0, -1), flush(busy.slice(-1), null)],
+      ['late', busy.slice(1), flush(busy.slice(0, 1), 'stream')],
+    ] as const) {
+      let slices = 1
+      let expected: Awaited<ReturnType<typeof dump>> | null = null
+      for (let cut = 0; cut <= slices; cut += 1) {
+        await start(store)
+        const worker = aWorker(store, SMALL, new Set())
+        await worker.take(flush(before, null))
+        await worker.take({ kind: 'refold', refold: { wallet: 1, revision: 7 } })
+        await worker.slices(cut)
+        // The first turn counts the slices.
+        if (cut === 0) slices = await worker.slices()
+        await worker.take(after)
+        await worker.slices()
+        const found = await dump(store)
+        if (expected === null) {
+          await store.command('TRUNCATE TABLE fold_snapshots')
+          const other = aWorker(store, REFOLD_LIMITS, new Set())
+          await other.take({ kind: 'refold', refold: { wallet: 1, revision: 70 } })
+          expected = await dump(store)
+        }
+        t.deepEqual(found, expected, `${name}, after ${cut} of ${slices} slices`)
+      }
+      t.true(slices > 8, `${slices} slices`)
     }
   },
 )
