@@ -118,6 +118,7 @@ export class BackgroundRefolds implements BackgroundWork {
   /** Every row is stored: snapshots replace the marks of wallets that are done. */
   async #finish({ batch, again }: RunningBatch): Promise<void> {
     await this.#options.mark(again)
+    if (this.#running?.batch !== batch) return // the partitions are assigned again
     this.#running = null
     for (const [wallet, revision] of again)
       this.#waiting.set(wallet, { revision, rows: this.#options.limits.rowsPerFlush })

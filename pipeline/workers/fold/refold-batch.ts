@@ -24,9 +24,10 @@ export interface RefoldBatchOptions extends BookLoaderOptions {
 
 /**
  * Folds wallets from their first stored event into new states, which then replace those in memory.
- * Every wallet has a refold mark. The steps, in order: `readOn` until `isRead`; `storePart` and
- * `catchUp` if other work runs in between; `takeOver`; `deleteStale` until it is done. Until `takeOver` the former states,
- * positions and metrics stay as they are. A crash between two steps repeats all of them.
+ * Every wallet has a refold mark. The steps, in order: `readOn` until `isRead`; `storePart` until
+ * it returns false and `catchUp`, if other work runs between the steps; `takeOver`; `deleteStale`
+ * until it returns false. Until `takeOver` the former states, positions and metrics stay as they
+ * are. A crash between two steps repeats all of them.
  */
 export class RefoldBatch {
   /** Wallet to the revision that it gets. */
