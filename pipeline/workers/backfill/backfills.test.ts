@@ -22,6 +22,7 @@ import type { Row } from '../../store/store.ts'
 import { readStorageMarker } from '../../store/tables/progress.ts'
 import { aMarker } from '../../testing/a-marker.ts'
 import { openTestStore, type TestStore } from '../../testing/test-store.ts'
+import { startPriceFill } from '../facts/price-fill.ts'
 import { startFold } from '../fold/fold.ts'
 import { startIngest } from '../ingest/ingest.ts'
 import { trackWallets } from '../ingest/track-wallets.ts'
@@ -182,6 +183,16 @@ async function startPipeline(
       const newest = ingest.status()
       if (newest) await auto.begin(newest)
     },
+    /** Gives fetched swaps their SOL prices, as far as these are settled (rule J7). */
+    async fillPrices() {
+      const onBug = (error: unknown) => {
+        throw error
+      }
+      const deps = { store, books: fold, maxAgeSeconds: 3600, logger, registry, onBug }
+      const fill = startPriceFill(deps)
+      await fill.fillNow()
+      await fill.stop()
+    },
     async stop() {
       await auto.close()
       own.close()
@@ -214,6 +225,7 @@ async function startLate(trouble: Partial<Trouble> = {}) {
       },
     },
     async close() {
+      await pipeline.fillPrices()
       await pipeline.stop()
       await simulator.close()
     },
@@ -496,6 +508,7 @@ test.serial(
       t.deepEqual([item.complete_since, item.gaps], [since, []])
     simulator.advance(END + 1 - simulator.slot)
     await after.stored(END)
+    await after.fillPrices()
     await after.stop()
     await simulator.close()
     t.deepEqual(await readTables(), seen)
