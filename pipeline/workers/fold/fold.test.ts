@@ -1192,6 +1192,7 @@ onKafka(
     const growing = append(first.log, 0, 45)
     const second = await start()
     await growing
+    await stored(chain.slots[44]?.marker.slot ?? 0) // both have joined, and have taken their share
     const { log } = second
     await append(log, 45, 60)
     const leaving = first.stop()
