@@ -132,6 +132,45 @@ async function createAccount(run: Deployment['operator'], credits: number): Prom
 
 const ROLES: readonly Role[] = ['api', 'workers', 'ingest']
 
+/** Databases of Redis that belong to tests. */
+const TEST_DATABASES = Array.from({ length: 15 }, (_, n) => n + 1)
+/** Longer than any test takes. */
+const RESERVED_SECONDS = 900
+
+const reservationOf = (number: number) => `test:database:${number}`
+
+/**
+ * Reserves a database of Redis and empties it. Two services with one would roll up each other's
+ * usage.
+ */
+async function reserveDatabase(url: URL): Promise<number> {
+  const redis = new Redis(url.href)
+  try {
+    for (const number of TEST_DATABASES) {
+      await redis.select(0)
+      const reserved = await redis.set(reservationOf(number), '1', 'EX', RESERVED_SECONDS, 'NX')
+      if (reserved === null) continue
+      await redis.select(number)
+      await redis.flushdb()
+      return number
+    }
+    throw new Error('every database of Redis is reserved by another test')
+  } finally {
+    await redis.quit()
+  }
+}
+
+/** Ends a reservation, unless the server is gone already. */
+async function releaseDatabase(url: URL, number: number): Promise<void> {
+  const redis = new Redis(url.href, { lazyConnect: true, retryStrategy: () => null })
+  redis.on('error', () => {}) // the call fails too
+  await redis
+    .select(0)
+    .then(() => redis.del(reservationOf(number)))
+    .catch(() => {})
+  redis.disconnect()
+}
+
 /** Names on the real servers that nobody else uses; all are marked as belonging to tests. */
 export async function emptyServers(servers: Readonly<Record<string, string | undefined>>) {
   const { KAFKA_BROKERS, CLICKHOUSE_URL, CLICKHOUSE_READER_URL, REDIS_URL } = servers
@@ -141,10 +180,8 @@ export async function emptyServers(servers: Readonly<Record<string, string | und
   await clickhouse.command({ query: `CREATE DATABASE ${name}` })
   clickhouseUrl.pathname = `/${name}`
   const redisUrl = new URL(REDIS_URL ?? '')
-  redisUrl.pathname = `/${1 + ((randomBytes(1)[0] ?? 0) % 15)}`
-  const redis = new Redis(redisUrl.href)
-  await redis.flushdb() // numbers 1 to 15 belong to tests
-  await redis.quit()
+  const number = await reserveDatabase(redisUrl)
+  redisUrl.pathname = `/${number}`
   const secrets = mkdtempSync(join(tmpdir(), 'secrets-'))
   return {
     env: {
@@ -156,6 +193,7 @@ export async function emptyServers(servers: Readonly<Record<string, string | und
       ...(await newSecrets(secrets)),
     },
     async drop() {
+      await releaseDatabase(new URL(REDIS_URL ?? ''), number)
       for (const database of [name, `analyst_${name}`])
         await clickhouse.command({ query: `DROP DATABASE IF EXISTS ${database}` })
       await clickhouse.close()
