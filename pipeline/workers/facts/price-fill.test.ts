@@ -2,7 +2,6 @@ import test from 'ava'
 import fc from 'fast-check'
 import { addressFromBytes } from '../../domain/address.ts'
 import { USDC, WSOL } from '../../domain/quote.ts'
-import { ServiceError } from '../../domain/service-error.ts'
 import type { SolPrice, WalletRecord } from '../../domain/slot.ts'
 import { createMemoryLog } from '../../log/memory.ts'
 import { createLogger } from '../../runtime/logger.ts'
@@ -16,6 +15,7 @@ import { addTrackedWallets } from '../../store/tables/tracked-wallets.ts'
 import { writePrices } from '../../store/tables/unpriced-swaps.ts'
 import { aChain, type RecordChain } from '../../testing/a-chain.ts'
 import { aMarker } from '../../testing/a-marker.ts'
+import { dyingStore } from '../../testing/dying-store.ts'
 import { openTestStore, type TestStore, testDatabase } from '../../testing/test-store.ts'
 import { progressRow } from '../fold/event-rows.ts'
 import { startFold } from '../fold/fold.ts'
@@ -214,42 +214,16 @@ test.serial(
     let points = 0
     for (let n = 1; ; n += 1) {
       await empty(store)
-      let writes = 0
-      let isDead = false
       await run(store, chain, async (fold) => {
         await fold.stop()
       })
       await storeSolPriceFile(store, prices)
-      const alive = () => {
-        if (isDead) throw new ServiceError('closed', 'killed')
-      }
-      const write = () => {
-        alive()
-        writes += 1
-        isDead = writes === n
-        alive()
-      }
-      const dying: Store = {
-        ...store,
-        async query(sql, params) {
-          alive()
-          return store.query(sql, params)
-        },
-        async insert(table, rows, options) {
-          if (rows.length === 0) return
-          write()
-          await store.insert(table, rows, options)
-        },
-        async command(sql, params) {
-          write()
-          await store.command(sql, params)
-        },
-      }
+      const life = dyingStore(store, n)
       const slot = { ...chain, slots: [] }
-      await run(dying, slot, async (fold) => {
-        await fillOnce(dying, fold)
+      await run(life.store, slot, async (fold) => {
+        await fillOnce(life.store, fold)
       }).catch(() => {})
-      if (!isDead) break
+      if (life.writes.length < n) break
       points = n
       await run(store, slot, async (fold) => {
         await fold.amend([], async () => {})

@@ -1,7 +1,6 @@
 import test from 'ava'
 import { addressFromBytes } from '../../domain/address.ts'
 import { DECODER_VERSION } from '../../domain/decoder-version.ts'
-import { ServiceError } from '../../domain/service-error.ts'
 import type { RefoldRequest, WalletRecord, Withdrawal } from '../../domain/slot.ts'
 import type { LateOrigin } from '../../log/log-message.ts'
 import { createMemoryLog } from '../../log/memory.ts'
@@ -14,6 +13,7 @@ import { addTrackedWallets } from '../../store/tables/tracked-wallets.ts'
 import { readWithdrawnSlots } from '../../store/tables/withdrawn-slots.ts'
 import { aChain } from '../../testing/a-chain.ts'
 import { aMarker } from '../../testing/a-marker.ts'
+import { dyingStore } from '../../testing/dying-store.ts'
 import { aForkedChain } from '../../testing/forked-chain.ts'
 import { TABLE_KEYS } from '../../testing/table-keys.ts'
 import { openTestStore, type TestStore, testDatabase } from '../../testing/test-store.ts'
@@ -204,32 +204,6 @@ test.serial(
   },
 )
 
-/** The store of a process that dies before its `n`-th write. */
-function dyingStore(store: Store, n: number) {
-  const writes: string[] = []
-  const write = (what: string) => {
-    writes.push(what)
-    if (writes.length >= n) throw new ServiceError('closed', 'killed')
-  }
-  const dying: Store = {
-    ...store,
-    async query(sql, params) {
-      if (writes.length >= n) throw new ServiceError('closed', 'killed')
-      return store.query(sql, params)
-    },
-    async insert(table, rows, options) {
-      if (rows.length === 0) return
-      write(table)
-      await store.insert(table, rows, options)
-    },
-    async command(sql, params) {
-      write(sql.slice(0, sql.indexOf('(')))
-      await store.command(sql, params)
-    },
-  }
-  return { dying, writes }
-}
-
 test.serial(
   'killed before a write of any kind during a refold in the background and started again, a worker makes the same tables (rules J16, K1)',
   async (t) => {
@@ -238,14 +212,14 @@ test.serial(
     const steps = stepsOf(5, 5)
     await start(store)
     const life = dyingStore(store, Number.POSITIVE_INFINITY)
-    await takeAll(life.dying, steps, SMALL, 1)
+    await takeAll(life.store, steps, SMALL, 1)
     const expected = await dump(store)
     const kinds = life.writes
     const points = kinds.flatMap((kind, at) => (kinds.indexOf(kind) === at ? [at + 1] : []))
     t.true(points.length > 10)
     for (const n of points) {
       await start(store)
-      await t.throwsAsync(takeAll(dyingStore(store, n).dying, steps, SMALL, 1), { code: 'closed' })
+      await t.throwsAsync(takeAll(dyingStore(store, n).store, steps, SMALL, 1), { code: 'closed' })
       await takeAll(store, steps, SMALL, 2)
       t.deepEqual(await dump(store), expected, `killed instead of write ${n}: ${kinds[n - 1]}`)
     }

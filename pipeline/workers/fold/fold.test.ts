@@ -27,6 +27,7 @@ import { addTrackedWallets, readTrackedWallets } from '../../store/tables/tracke
 import { readEventPages, readShortEvents, START_PLACE } from '../../store/tables/wallet-events.ts'
 import { aChain, type RecordChain } from '../../testing/a-chain.ts'
 import { aMarker } from '../../testing/a-marker.ts'
+import { dyingStore } from '../../testing/dying-store.ts'
 import { aForkedChain, type ForkedSlot } from '../../testing/forked-chain.ts'
 import { TABLE_KEYS } from '../../testing/table-keys.ts'
 import { openTestStore, type TestStore, testDatabase } from '../../testing/test-store.ts'
@@ -334,50 +335,6 @@ async function run(
     if ((await Promise.race([bug, played, killed])) === 'played') await fold.stop()
   } finally {
     await log.close()
-  }
-}
-
-/**
- * Returns the store of a process that dies before its `n`-th write. Writes that it sent before may
- * still be carried out.
- */
-function dyingStore(
-  store: Store,
-  n: number,
-): { store: Store; death: Promise<void>; writes: readonly string[] } {
-  const writes: string[] = []
-  let die: () => void = () => {}
-  const death = new Promise<void>((resolve) => {
-    die = resolve
-  })
-  const alive = () => {
-    if (writes.length >= n) throw new ServiceError('closed', 'killed')
-  }
-  const write = (what: string) => {
-    alive()
-    writes.push(what)
-    if (writes.length === n) die()
-    alive()
-  }
-  return {
-    death,
-    writes,
-    store: {
-      ...store,
-      async query(sql, params) {
-        alive()
-        return store.query(sql, params)
-      },
-      async insert(table, rows, options) {
-        if (rows.length === 0) return
-        write(table)
-        await store.insert(table, rows, options)
-      },
-      async command(sql, params) {
-        write(sql.slice(0, sql.indexOf('(')))
-        await store.command(sql, params)
-      },
-    },
   }
 }
 
