@@ -1,18 +1,12 @@
-import { createStore } from '../../pipeline/store/create-store.ts'
-import { analystDatabase, migrate } from '../../pipeline/store/migrate.ts'
 import type { Row, Store } from '../../pipeline/store/store.ts'
-import { startServers, stopServers } from '../servers/servers.ts'
+import { withClickHouse } from './kit/clickhouse.ts'
 import { percentiles, printHead, printRow } from './kit/figures.ts'
-import { inFolder } from './kit/folder.ts'
 import { readOptions } from './kit/options.ts'
 
 const USAGE = `usage: npm run bench -- durability [--inserts N]
   --inserts N   inserts of each kind, without and with fsync each (200)`
 
 type Kind = readonly [table: string, rows: number, row: (n: number) => Row]
-
-/** Below the ports that the kernel gives to clients. */
-const PORT_BASE = 26_000
 
 /** The inserts of a flush, of the ledger, and of a backfill: table, rows, and how a row looks. */
 const KINDS: readonly Kind[] = [
@@ -45,27 +39,16 @@ const KINDS: readonly Kind[] = [
 export async function run(args: readonly string[]): Promise<void> {
   const read = readOptions(args, USAGE, { inserts: 200 })
   if (read === null) return
-  const { CLICKHOUSE_URL } = process.env
-  if (CLICKHOUSE_URL) return measure(CLICKHOUSE_URL, read.options.inserts)
-  await inFolder(async (folder) => {
-    const env = await startServers(folder, { portBase: PORT_BASE, only: 'clickhouse' })
-    await measure(env.CLICKHOUSE_URL ?? '', read.options.inserts).finally(() => stopServers(folder))
-  })
+  await withClickHouse((store) => measure(store, read.options.inserts))
 }
 
-async function measure(url: string, inserts: number): Promise<void> {
-  const database = `bench_${process.pid}`
-  const store = await createStore({ kind: 'clickhouse', url: new URL(`/${database}`, url) })
-  await migrate(store)
+async function measure(store: Store, inserts: number): Promise<void> {
   printHead('table', 'rows', 'p50 ms', 'p99 ms', 'p50 ms, fsync', 'p99 ms, fsync', 'fsyncs')
   for (const kind of KINDS) {
     const { times, syncs } = await insertBoth(store, kind, inserts)
     const figures = times.flatMap((some) => percentiles(some, 0.5, 0.99))
     printRow(kind[0], kind[1], ...figures.map((ms) => ms.toFixed(1)), (syncs / inserts).toFixed(1))
   }
-  for (const name of [analystDatabase(database), database])
-    await store.command(`DROP DATABASE ${name}`)
-  await store.close()
 }
 
 /** Inserts by turns without and with fsync. Returns both times, and the fsyncs of the latter. */

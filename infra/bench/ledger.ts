@@ -1,19 +1,14 @@
 import { Ledger } from '../../api/credits/ledger.ts'
 import { createMemoryMeter } from '../../api/credits/memory.ts'
-import { createStore } from '../../pipeline/store/create-store.ts'
-import { analystDatabase, migrate } from '../../pipeline/store/migrate.ts'
 import type { Store } from '../../pipeline/store/store.ts'
-import { startServers, stopServers } from '../servers/servers.ts'
+import { withClickHouse } from './kit/clickhouse.ts'
 import { percentiles, printHead, printRow } from './kit/figures.ts'
-import { inFolder } from './kit/folder.ts'
 import { readOptions } from './kit/options.ts'
 
 const USAGE = `usage: npm run bench -- ledger [--accounts N] [--days N]
   --accounts N   accounts that use credits in every hour (1000)
   --days N       days of use (365)`
 
-/** Below the ports that the kernel gives to clients. */
-const PORT_BASE = 26_000
 const LOADS = 200
 
 /**
@@ -24,18 +19,10 @@ export async function run(args: readonly string[]): Promise<void> {
   const read = readOptions(args, USAGE, { accounts: 1000, days: 365 })
   if (read === null) return
   const { accounts, days } = read.options
-  const { CLICKHOUSE_URL } = process.env
-  if (CLICKHOUSE_URL) return measure(CLICKHOUSE_URL, accounts, days)
-  await inFolder(async (folder) => {
-    const env = await startServers(folder, { portBase: PORT_BASE, only: 'clickhouse' })
-    await measure(env.CLICKHOUSE_URL ?? '', accounts, days).finally(() => stopServers(folder))
-  })
+  await withClickHouse((store) => measure(store, accounts, days))
 }
 
-async function measure(url: string, accounts: number, days: number): Promise<void> {
-  const database = `bench_${process.pid}`
-  const store = await createStore({ kind: 'clickhouse', url: new URL(`/${database}`, url) })
-  await migrate(store)
+async function measure(store: Store, accounts: number, days: number): Promise<void> {
   await fill(store, accounts, days)
   const meter = createMemoryMeter()
   const ledger = new Ledger({ store, meter })
@@ -49,9 +36,6 @@ async function measure(url: string, accounts: number, days: number): Promise<voi
   })
   printRow(`charges and roll-up of ${accounts} accounts`, '', '', ...rollUps)
   printRow('check of all accounts', '', '', ...(await timesOf(3, () => ledger.check())))
-  for (const name of [analystDatabase(database), database])
-    await store.command(`DROP DATABASE ${name}`)
-  await store.close()
 }
 
 /** An address has 44 characters. */

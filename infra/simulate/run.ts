@@ -26,13 +26,13 @@ import {
 import { compareKept } from './compare-kept.ts'
 import { feedFaults } from './followed.ts'
 import { describeHealing, type Healed, measureHealing } from './healing.ts'
-import { MarketTimes } from './market-times.ts'
 import { STALLED_MS, within } from './patience.ts'
 import { createScript, type DeployedPart, describeStep, type ScriptStep } from './script.ts'
 import {
   CALM_SLOTS,
   CLOSE_MS,
   closeOne,
+  createMarketClock,
   OPENING_SLOTS,
   openTestBed,
   REPLAY_SLOTS,
@@ -121,9 +121,7 @@ export async function runSimulation(options: RunOptions): Promise<RunResult> {
     const key = await bed.deployed.createAccount(1_000_000_000)
     const followed = new Follower(await bed.deployment.customer(key), STALLED_MS)
     follower = followed
-    const { simulator, deployed, position } = bed
-    const times = new MarketTimes()
-    const clock: MarketClock = { simulator, deployed, position, times, startSlot: START_SLOT, tell }
+    const clock = createMarketClock(bed, tell)
     const script = createScript({
       seed,
       slots,
@@ -135,7 +133,7 @@ export async function runSimulation(options: RunOptions): Promise<RunResult> {
       addsWallet,
       isSparse: omits,
     })
-    const chain = new TrueChain(simulator, START_SLOT)
+    const chain = new TrueChain(bed.simulator, START_SLOT)
     const run: Run = { options, bed, clock, chain, follower: followed, script, slots, cuts: [] }
     const compared = await play(run)
     if (hasReversals || omits) await finish(run)
@@ -146,7 +144,7 @@ export async function runSimulation(options: RunOptions): Promise<RunResult> {
     // Slots pass meanwhile, which nothing is compared with any more.
     if (omits) faults.push(...(await reconcileFaults(run)))
     await within(CLOSE_MS, 'the follower to stop', followed.stop())
-    faults.push(...(await deployed.stop()))
+    faults.push(...(await bed.deployed.stop()))
     return { differences, faults, rows, healed }
   } catch (error) {
     // The fault is printed immediately, because closing may take long.

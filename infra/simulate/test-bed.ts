@@ -8,8 +8,9 @@ import { createRandom } from '../simulator/random.ts'
 import { type Simulator, startSimulator } from '../simulator/simulator.ts'
 import { type Deployment, deploy, emptyServers } from '../whole-service/deployment.ts'
 import { freePort } from '../whole-service/free-port.ts'
-import { Position } from './clock.ts'
+import { type MarketClock, Position } from './clock.ts'
 import { Deployed } from './deployed.ts'
+import { MarketTimes } from './market-times.ts'
 import { within } from './patience.ts'
 import type { DeployedPart } from './script.ts'
 
@@ -40,6 +41,15 @@ export interface TestBed {
   readonly openedAt: number
   /** Closes everything; reports what does not close in time instead of throwing. */
   close(): Promise<void>
+}
+
+/** Creates the clock of a test bed's market. */
+export function createMarketClock(
+  { simulator, deployed, position }: TestBed,
+  tell: (line: string) => void,
+): MarketClock {
+  const times = new MarketTimes()
+  return { simulator, deployed, position, times, startSlot: START_SLOT, tell }
 }
 
 /** Settings of a test bed. */

@@ -11,12 +11,18 @@ import { createLogger } from '../../../pipeline/runtime/logger.ts'
 import { startServers, stopServers } from '../../servers/servers.ts'
 import { catchUp, type MarketClock, runTo, settle, startMarket } from '../../simulate/clock.ts'
 import { leaveUntraded, missingFacts } from '../../simulate/compare-facts.ts'
-import { MarketTimes } from '../../simulate/market-times.ts'
-import { openTestBed, START_SLOT, type TestBed, TRACKED_WALLETS } from '../../simulate/test-bed.ts'
+import {
+  createMarketClock,
+  openTestBed,
+  START_SLOT,
+  type TestBed,
+  TRACKED_WALLETS,
+} from '../../simulate/test-bed.ts'
 import { TrueChain } from '../../simulate/true-chain.ts'
 import type { Customer } from '../../whole-service/customer.ts'
 import { compareWithChain } from './compare-with-chain.ts'
 import { Following, feedChecks } from './resumed-feed.ts'
+import { runOperator } from './run-operator.ts'
 
 /** A case of the drill. */
 export interface RestoreCase {
@@ -90,11 +96,8 @@ class Drill {
   constructor(options: RestoreCase, bed: TestBed) {
     this.#options = options
     this.#bed = bed
-    const { simulator, deployed, position } = bed
-    const times = new MarketTimes()
-    const { tell } = options
-    this.#clock = { simulator, deployed, position, times, startSlot: START_SLOT, tell }
-    this.#chain = new TrueChain(simulator, START_SLOT)
+    this.#clock = createMarketClock(bed, options.tell)
+    this.#chain = new TrueChain(bed.simulator, START_SLOT)
   }
 
   async run(): Promise<RestoreFindings> {
@@ -159,10 +162,8 @@ class Drill {
     }
   }
 
-  async #operator(...args: string[]): Promise<Record<string, unknown>> {
-    const { code, document } = await this.#bed.deployment.operator(...args)
-    if (code !== 0) throw new Error(`${args.join(' ')}: ${JSON.stringify(document)}`)
-    return document as Record<string, unknown> // rule J3
+  #operator(...args: string[]): Promise<Record<string, unknown>> {
+    return runOperator(this.#bed.deployment, ...args)
   }
 
   async #createAccount(wallet = bs58.encode(randomBytes(32))): Promise<string> {

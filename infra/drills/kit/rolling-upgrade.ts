@@ -4,9 +4,14 @@ import bs58 from 'bs58'
 import { createStore } from '../../../pipeline/store/create-store.ts'
 import { catchUp, type MarketClock, runTo, settle, startMarket } from '../../simulate/clock.ts'
 import { leaveUntraded, missingFacts } from '../../simulate/compare-facts.ts'
-import { MarketTimes } from '../../simulate/market-times.ts'
 import { STALLED_MS } from '../../simulate/patience.ts'
-import { openTestBed, START_SLOT, type TestBed, TRACKED_WALLETS } from '../../simulate/test-bed.ts'
+import {
+  createMarketClock,
+  openTestBed,
+  START_SLOT,
+  type TestBed,
+  TRACKED_WALLETS,
+} from '../../simulate/test-bed.ts'
 import { TrueChain } from '../../simulate/true-chain.ts'
 import { Customer, until } from '../../whole-service/customer.ts'
 import { Follower } from '../../whole-service/follower.ts'
@@ -16,6 +21,7 @@ import { Fleet, type Member, readiness } from './fleet.ts'
 import { makeNextBuild, NEXT_COLUMN, NEXT_FORMAT, NEXT_SCHEMA, NOTE } from './next-build.ts'
 import { RestLoad } from './rest-load.ts'
 import { feedChecks } from './resumed-feed.ts'
+import { runOperator } from './run-operator.ts'
 
 /** Settings of a run. */
 export interface RollingUpgradeOptions {
@@ -87,11 +93,8 @@ class RollingUpgrade {
     this.#bed = bed
     this.#fleet = fleet
     this.#next = next
-    const { simulator, deployed, position } = bed
-    const times = new MarketTimes()
-    const { tell } = options
-    this.#clock = { simulator, deployed, position, times, startSlot: START_SLOT, tell }
-    this.#chain = new TrueChain(simulator, START_SLOT)
+    this.#clock = createMarketClock(bed, options.tell)
+    this.#chain = new TrueChain(bed.simulator, START_SLOT)
   }
 
   async run(): Promise<RollingUpgradeFindings> {
@@ -268,9 +271,7 @@ class RollingUpgrade {
     if (code !== 0) this.#faults.push(`ledger check: ${JSON.stringify(document)}`)
   }
 
-  async #operator(...args: string[]): Promise<Record<string, unknown>> {
-    const { code, document } = await this.#bed.deployment.operator(...args)
-    if (code !== 0) throw new Error(`${args.join(' ')}: ${JSON.stringify(document)}`)
-    return document as Record<string, unknown> // rule J3
+  #operator(...args: string[]): Promise<Record<string, unknown>> {
+    return runOperator(this.#bed.deployment, ...args)
   }
 }
