@@ -42,9 +42,9 @@ export interface Meter {
    */
   beginRollUp(epoch: string, rolledTo: StreamId): Promise<UsageRange | null>
   /**
-   * Whether this process rolls up now. Of several processes one does, so that usage becomes one
-   * write a second; three seconds after its last call, whoever calls first. Two may do it for a
-   * moment, which is harmless.
+   * Whether this process is the one that rolls up. Only one of several does, so that usage costs
+   * one write a second. If it does not call this for three seconds, the next process that calls
+   * takes its place. Two may roll up for a moment, which is harmless.
    */
   mayRollUp(): Promise<boolean>
   /** Leaves rolling up to another process, because this one cannot. */

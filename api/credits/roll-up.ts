@@ -101,9 +101,7 @@ export class RollUp {
   #refuseBehind(): void {
     this.#behindSince ??= this.#now()
     if (this.#now() - this.#behindSince < BEHIND_MS)
-      throw new ServiceError('unavailable', 'the ledger lacks usage that was rolled up into it', {
-        retriable: true,
-      })
+      throw new ServiceError('unavailable', 'the ledger lacks usage that was rolled up into it')
   }
 }
 

@@ -9,7 +9,7 @@ import type { Store } from './store.ts'
 export function createGuardedStore(store: Store, checkSchema: () => Promise<void>): Store {
   return createFencedStore(store, () =>
     checkSchema().catch((cause: Error) => {
-      throw new ServiceError('unavailable', cause.message, { retriable: true, cause })
+      throw new ServiceError('unavailable', cause.message, { cause })
     }),
   )
 }

@@ -72,7 +72,7 @@ export function createFlushScheduler(options: FlushSchedulerOptions): FlushSched
     if (waiting.length > 0 && !isReady) timer ??= setTimeout(endWindow, options.windowMs)
     if ((hasFlushed || !isFlushDue) && !isRefusing && options.background?.isDue()) {
       hasFlushed = false
-      // Whoever runs the slice has handled its failure.
+      // `runSlice` has handled its own failure.
       start(options.background.runSlice().catch(() => {}))
     } else if (isFlushDue) startFlush()
   }
