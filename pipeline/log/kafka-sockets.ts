@@ -29,7 +29,15 @@ export function openSocket({ host, port, ssl, onConnect }: SocketOptions): Socke
   const open = sockets.get(broker) ?? new Set()
   sockets.set(broker, open.add(socket))
   socket.once('close', () => open.delete(socket))
-  return socket.setKeepAlive(true, 60_000).setNoDelay(true)
+  return manyListeners(socket).setKeepAlive(true, 60_000).setNoDelay(true)
+}
+
+/**
+ * For each request that fails, the client calls `unref`, which adds a listener while the socket is
+ * not connected. Node would print a warning from the eleventh on, into the log of the process.
+ */
+function manyListeners(socket: Socket): Socket {
+  return socket.setMaxListeners(0)
 }
 
 /**
@@ -46,7 +54,7 @@ export function leaveSilentBroker(broker: string): void {
 const SILENT = 'the broker did not answer in time'
 
 function refusedSocket(): Socket {
-  const socket = new Socket()
+  const socket = manyListeners(new Socket())
   process.nextTick(() => socket.destroy(new Error(SILENT)))
   return socket
 }
