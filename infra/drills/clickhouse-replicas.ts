@@ -12,7 +12,7 @@ import type { Store } from '../../pipeline/store/store.ts'
 import { insertProgress, readStorageMarker } from '../../pipeline/store/tables/progress.ts'
 import { print, printHead, printRow } from '../bench/kit/figures.ts'
 import { readOptions } from '../bench/kit/options.ts'
-import type { Fault } from '../servers/fault-proxy.ts'
+import { REPLICA_FAULTS } from '../servers/replica-faults.ts'
 import { startReplicaPair } from '../servers/replica-pair.ts'
 import { loadDataConfig } from '../service/config.ts'
 
@@ -192,19 +192,6 @@ async function countRows(store: Store, blocks: number) {
   return { lost: blocks * ROWS - different, doubled: rows - different }
 }
 
-/** Faults of the first replica, which every process uses at the start. */
-const FAULTS: readonly (readonly [title: string, fault: Fault])[] = [
-  ['server gone', { how: 'cut' }],
-  ['server hangs', { how: 'hang' }],
-  ['read-only (242)', { on: 'writes', how: 'refuse', code: 242 }],
-  ['too many parts (252)', { on: 'writes', how: 'refuse', code: 252 }],
-  ['quorum not met (286)', { on: 'writes', how: 'refuse', code: 286 }],
-  ['unknown status (319)', { on: 'writes', how: 'apply_and_refuse', code: 319, times: 5 }],
-  ['memory limit (241)', { how: 'refuse', code: 241 }],
-  ['time limit (159)', { on: 'writes', how: 'apply_and_refuse', code: 159, times: 5 }],
-  ['connection cut after the insert', { on: 'writes', how: 'apply_and_cut', times: 5 }],
-]
-
 async function localPair(database: string, portBase: number): Promise<Replicas> {
   const dir = mkdtempSync(join(tmpdir(), 'drill-'))
   chmodSync(dir, 0o711) // the servers' users can enter it
@@ -228,12 +215,14 @@ async function localPair(database: string, portBase: number): Promise<Replicas> 
     direct: pair.direct,
     // The load may be on either server by then.
     breaks: [
-      ...FAULTS.flatMap(([title, fault]) =>
-        replicas.map((replica, n) => ({
-          title: `${title}: server ${n + 1}`,
-          begin: () => replica.fail(fault),
-          end: () => replica.fail(null),
-        })),
+      ...REPLICA_FAULTS.flatMap(({ title, fault }) =>
+        fault === 'lag'
+          ? []
+          : replicas.map((replica, n) => ({
+              title: `${title}: server ${n + 1}`,
+              begin: () => replica.fail(fault),
+              end: () => replica.fail(null),
+            })),
       ),
       lagging,
     ],

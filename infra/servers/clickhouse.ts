@@ -11,60 +11,110 @@ import { type Server, type ServerSettings, SOURCES, writeConfigFile } from './se
 
 const DATABASE = 'tracked_wallets'
 const USER = 'tracked_wallets'
+/** A name that only the proxy sees. */
+const CLUSTER = 'proxied'
+
+/** Distances of ports from the first port of the folder. */
+const SINGLE = 2
+const REPLICAS = [2, 8] as const
+const PROXIED = [14, 15] as const
 
 /** ClickHouse 26.7, run out of the shared library that the npm package `chdb` installs. */
-export const clickhouse: Server = {
-  name: 'clickhouse',
-  kind: 'clickhouse',
-  title: 'ClickHouse',
-  ports: (base) => ({ http: base + 2 }),
-  async prepare({ dir, portBase, secrets, user }) {
-    const file = await ensureCommand('python3', 'python3')
-    writeConfig(dir, secrets, user)
-    return {
-      file,
-      args: [
-        fileURLToPath(new URL('servers/clickhouse-launch.py', SOURCES)),
-        sharedLibrary(),
-        user ? `${user.uid}:${user.gid}` : '',
-        `--config-file=${join(dir, 'config.xml')}`,
-        `--path=${join(dir, 'data')}`,
-        `--http_port=${portBase + 2}`,
-        '--listen_host=127.0.0.1',
-        '--log-level=warning',
-        // The library's process is a client that runs a query and ends with it. This query opens
-        // the server's port and then sleeps for days.
-        '--query=SYSTEM START LISTEN HTTP; SELECT sleepEachRow(1) FROM numbers(1000000) SETTINGS max_block_size = 1 FORMAT Null',
-      ],
-      dropsRoot: true,
-      env: {
-        CLICKHOUSE_DISK_KEY: secrets.clickhouseDiskKey,
-        CLICKHOUSE_FILES: join(dir, 'data/files/'),
-      },
-    }
+export const clickhouse: Server = nodeOf('clickhouse', 'ClickHouse', SINGLE, [SINGLE])
+
+/** Two servers, and the proxy that stands in for replication between them (`fault-proxy.ts`). */
+export const clickhouseCluster: readonly Server[] = [
+  ...REPLICAS.map((offset, index) =>
+    nodeOf(`clickhouse-${index + 1}`, `ClickHouse ${index + 1}`, offset, PROXIED),
+  ),
+  {
+    name: 'clickhouse-proxy',
+    kind: 'clickhouse',
+    title: 'ClickHouse proxy',
+    ports: (base) => ({ first: base + PROXIED[0], second: base + PROXIED[1] }),
+    async prepare({ portBase }) {
+      const script = fileURLToPath(new URL('./fault-proxy-process.js', import.meta.url))
+      const ports = [...REPLICAS, ...PROXIED].map((offset) => String(portBase + offset))
+      return { file: process.execPath, args: [script, ...ports], startsAsCaller: true }
+    },
+    async probe({ portBase }) {
+      for (const offset of PROXIED) {
+        const response = await fetch(`http://127.0.0.1:${portBase + offset}/.ready`)
+        if (!response.ok) throw new Error(await response.text())
+      }
+    },
+    env: (settings) => environment(settings, PROXIED),
   },
-  probe: (settings) => query(settings, `CREATE DATABASE IF NOT EXISTS ${DATABASE}`),
-  askToStop: (settings) => query(settings, 'SYSTEM SHUTDOWN'),
-  env: ({ portBase, secrets }) => ({
-    CLICKHOUSE_URL: urlOf(USER, secrets.clickhousePassword, portBase),
+]
+
+/** A server at a port; `served`: the ports that the service uses. */
+function nodeOf(
+  name: Server['name'],
+  title: string,
+  offset: number,
+  served: readonly number[],
+): Server {
+  return {
+    name,
+    kind: 'clickhouse',
+    title,
+    ports: (base) => ({ http: base + offset }),
+    async prepare({ dir, portBase, secrets, user }) {
+      const file = await ensureCommand('python3', 'python3')
+      writeConfig(dir, secrets, user)
+      return {
+        file,
+        args: [
+          fileURLToPath(new URL('servers/clickhouse-launch.py', SOURCES)),
+          sharedLibrary(),
+          user ? `${user.uid}:${user.gid}` : '',
+          `--config-file=${join(dir, 'config.xml')}`,
+          `--path=${join(dir, 'data')}`,
+          `--http_port=${portBase + offset}`,
+          '--listen_host=127.0.0.1',
+          '--log-level=warning',
+          // The library's process is a client that runs a query and ends with it. This query opens
+          // the server's port and then sleeps for days.
+          '--query=SYSTEM START LISTEN HTTP; SELECT sleepEachRow(1) FROM numbers(1000000) SETTINGS max_block_size = 1 FORMAT Null',
+        ],
+        startsAsCaller: true,
+        env: {
+          CLICKHOUSE_DISK_KEY: secrets.clickhouseDiskKey,
+          CLICKHOUSE_FILES: join(dir, 'data/files/'),
+        },
+      }
+    },
+    probe: (settings) => query(settings, offset, `CREATE DATABASE IF NOT EXISTS ${DATABASE}`),
+    askToStop: (settings) => query(settings, offset, 'SYSTEM SHUTDOWN'),
+    env: (settings) => environment(settings, served),
+  }
+}
+
+function environment({ portBase, secrets }: ServerSettings, served: readonly number[]) {
+  const hosts = served.map((offset) => `127.0.0.1:${portBase + offset}`)
+  const urlOf = (user: string, password: string) =>
+    `http://${user}:${password}@${hosts.join(',')}/${DATABASE}`
+  return {
+    CLICKHOUSE_URL: urlOf(USER, secrets.clickhousePassword),
+    ...(hosts.length === 1 ? {} : { CLICKHOUSE_CLUSTER: CLUSTER }),
     ...Object.fromEntries(
       ROLES.map((role) => [
         `CLICKHOUSE_URL_${role.toUpperCase()}`,
-        urlOf(role, secrets.rolePasswords[role], portBase),
+        urlOf(role, secrets.rolePasswords[role]),
       ]),
     ),
     // Without a database in the URL, `sql` reads that of CLICKHOUSE_URL.
-    CLICKHOUSE_READER_URL: `http://reader:${secrets.readerPassword}@127.0.0.1:${portBase + 2}`,
+    CLICKHOUSE_READER_URL: `http://reader:${secrets.readerPassword}@${hosts[0]}`,
     ...(secrets.analystPassword === null ? {} : { ANALYST_PASSWORD: secrets.analystPassword }),
-  }),
+  }
 }
 
-function urlOf(user: string, password: string, portBase: number): string {
-  return `http://${user}:${password}@127.0.0.1:${portBase + 2}/${DATABASE}`
-}
-
-async function query({ portBase, secrets }: ServerSettings, sql: string): Promise<void> {
-  const response = await fetch(`http://127.0.0.1:${portBase + 2}/`, {
+async function query(
+  { portBase, secrets }: ServerSettings,
+  offset: number,
+  sql: string,
+): Promise<void> {
+  const response = await fetch(`http://127.0.0.1:${portBase + offset}/`, {
     method: 'POST',
     body: sql,
     headers: { 'x-clickhouse-user': USER, 'x-clickhouse-key': secrets.clickhousePassword },

@@ -1,9 +1,15 @@
 import { spawn } from 'node:child_process'
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import anyTest from 'ava'
 import { probeKafka } from '../../pipeline/log/kafka-client.ts'
+import { createLogger } from '../../pipeline/runtime/logger.ts'
+import { createStore } from '../../pipeline/store/create-store.ts'
+import { migrate } from '../../pipeline/store/migrate.ts'
+import { onCluster } from '../../pipeline/store/on-cluster.ts'
+import { createPatientStore } from '../../pipeline/store/patient-store.ts'
+import { loadDataConfig } from '../service/config.ts'
 import type { ServerStatus } from './servers.ts'
 import { createState, readState, writeState } from './state.ts'
 
@@ -14,6 +20,7 @@ const why = enabled ? '' : ' (skipped: KAFKA_BROKERS is not set)'
 const BROKERS = ['127.0.0.1:11900', '127.0.0.1:11904', '127.0.0.1:11906']
 
 const MAIN = join(import.meta.dirname, 'main.js')
+const ROWS = 'CREATE TABLE IF NOT EXISTS rows\n(n UInt32)\nENGINE = MergeTree\nORDER BY n'
 const dir = mkdtempSync(join(tmpdir(), 'cluster-'))
 chmodSync(dir, 0o711) // the servers' users can enter it
 const data = join(dir, 'data')
@@ -31,7 +38,8 @@ function servers(at: string, command: string, ...args: string[]) {
 }
 
 anyTest.after.always('stop', async () => {
-  if (enabled) await servers(data, 'stop')
+  for (const folder of [data, join(dir, 'replicas')])
+    if (enabled && existsSync(folder)) await servers(folder, 'stop')
   rmSync(dir, { recursive: true, force: true })
 })
 
@@ -55,6 +63,38 @@ test(`a Kafka cluster has three brokers, answers without one of them, and takes 
   t.deepEqual(await states(), ['kafka-1 answers', 'kafka-2 answers', 'kafka-3 answers'])
   t.is((await servers(data, 'stop')).code, 0)
   t.deepEqual(await states(), ['kafka-1 down', 'kafka-2 down', 'kafka-3 down'])
+})
+
+test(`a ClickHouse cluster is two servers: what one has, the other gets, and a faulty one is left${why}`, async (t) => {
+  t.timeout(180_000)
+  const folder = join(dir, 'replicas')
+  const options = ['--cluster', '--only', 'clickhouse', '--port-base', '11940']
+  const started = await servers(folder, 'start', ...options)
+  t.is(started.code, 0, started.stderr)
+  const env = Object.fromEntries(
+    started.stdout
+      .trim()
+      .split('\n')
+      .map((line) => line.split('=')),
+  )
+  const { store: config } = loadDataConfig(env)
+  const own = await createStore(config)
+  t.teardown(() => own.close())
+  const store = createPatientStore(own, new AbortController().signal, createLogger('silent'))
+  await migrate(own)
+  const fail = (fault: string) => {
+    const url = 'http://127.0.0.1:11954/.fault'
+    return fetch(url, { method: 'POST', body: fault })
+  }
+  await own.command(onCluster(ROWS, env.CLICKHOUSE_CLUSTER ?? '', ''))
+  await store.insert('rows', [{ n: 1 }])
+  await fail('{"how":"cut"}')
+  await store.insert('rows', [{ n: 2 }])
+  t.deepEqual(await store.query('SELECT n FROM rows ORDER BY n'), [{ n: 1 }, { n: 2 }])
+  await fail('')
+  t.is((await servers(folder, 'kill', '--only', 'clickhouse-2')).code, 0)
+  t.deepEqual(await store.query('SELECT n FROM rows ORDER BY n'), [{ n: 1 }, { n: 2 }])
+  t.is((await servers(folder, 'stop')).code, 0)
 })
 
 anyTest('a folder of single servers does not become one of clusters', async (t) => {

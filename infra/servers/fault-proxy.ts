@@ -53,7 +53,8 @@ interface Write {
  * removed from statements. `SYSTEM SYNC REPLICA` waits for the other server's writes.
  *
  * `ports`: of the replicas, on 127.0.0.1; 0: any. `POST /.fault` sets the fault that the body has
- * as JSON; an empty body clears it. `POST /.lag` with `true` or `false` sets the lag.
+ * as JSON; an empty body clears it. `POST /.lag` with `true` or `false` sets the lag. `/.ready`
+ * answers at any time.
  */
 export async function startFaultProxy(
   origins: readonly [string, string],
@@ -133,10 +134,10 @@ class Replica implements FaultyReplica {
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await buffer(request)
     const url = new URL(request.url ?? '/', 'http://127.0.0.1')
-    if (url.pathname === '/.fault' || url.pathname === '/.lag') {
+    if (url.pathname.startsWith('/.')) {
       const value = body.length === 0 ? null : JSON.parse(body.toString())
       if (url.pathname === '/.fault') this.fail(value)
-      else this.lag(value === true)
+      if (url.pathname === '/.lag') this.lag(value === true)
       response.end()
       return
     }

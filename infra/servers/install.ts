@@ -10,14 +10,23 @@ import {
 } from 'node:fs'
 import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
+import pLimit from 'p-limit'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { closedFolder, type OwnUser } from './own-user.ts'
+
+/** One after the other, because the nodes of a cluster start at once and miss the same. */
+const installing = pLimit(1)
+const filling = pLimit(1)
 
 /**
  * Returns the path of a command, after installing its Debian package if it is missing. Rejects with
  * `unavailable` when that fails.
  */
-export async function ensureCommand(command: string, debianPackage: string): Promise<string> {
+export function ensureCommand(command: string, debianPackage: string): Promise<string> {
+  return installing(() => installCommand(command, debianPackage))
+}
+
+async function installCommand(command: string, debianPackage: string): Promise<string> {
   const found = findCommand(command)
   if (found) return found
   process.stderr.write(`installing ${debianPackage} with apt-get\n`)
@@ -39,7 +48,11 @@ export async function ensureCommand(command: string, debianPackage: string): Pro
  * Returns a cached folder of downloads, shared by all data folders. `fill` fills a missing one
  * under another name. It is then renamed, so an interrupted download leaves no incomplete folder.
  */
-export async function ensureCached(name: string, fill: (folder: string) => Promise<void>) {
+export function ensureCached(name: string, fill: (folder: string) => Promise<void>) {
+  return filling(() => fillCached(name, fill))
+}
+
+async function fillCached(name: string, fill: (folder: string) => Promise<void>) {
   // The servers' own users cannot enter root's home.
   const caches = isRoot() ? '/var/cache' : process.env.XDG_CACHE_HOME || join(homedir(), '.cache')
   const cache = join(caches, 'tracked-wallets')

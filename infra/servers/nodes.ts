@@ -1,5 +1,5 @@
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
-import { clickhouse } from './clickhouse.ts'
+import { clickhouse, clickhouseCluster } from './clickhouse.ts'
 import { kafka, kafkaCluster } from './kafka.ts'
 import { redis } from './redis.ts'
 import { redisCluster } from './redis-cluster.ts'
@@ -7,7 +7,7 @@ import type { Server } from './server.ts'
 import type { NodeName, ServersState } from './state.ts'
 
 const SINGLE: readonly Server[] = [kafka, clickhouse, redis]
-const CLUSTER: readonly Server[] = [...kafkaCluster, clickhouse, ...redisCluster]
+const CLUSTER: readonly Server[] = [...kafkaCluster, ...clickhouseCluster, ...redisCluster]
 
 /** Returns the servers of a data folder; of a cluster, every node. */
 export function serversOf(state: ServersState): readonly Server[] {

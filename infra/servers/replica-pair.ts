@@ -1,7 +1,5 @@
-import { join } from 'node:path'
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts'
 import { startServers, stopServers } from './servers.ts'
-import { readState, writeState } from './state.ts'
 
 /** Two ClickHouse servers behind the fault proxy. */
 export interface ReplicaPair {
@@ -13,34 +11,31 @@ export interface ReplicaPair {
   close(): Promise<void>
 }
 
+/** Distances of the servers' ports from the first port of the folder. */
+const PORTS = [2, 8] as const
+
 /**
- * Starts two ClickHouse servers with data folders in `dir`, with the same users and passwords, and
- * the fault proxy before them. They use the ports from `portBase` to `portBase + 19`.
+ * Starts both ClickHouse servers of a cluster with its data in `dir`, and the fault proxy before
+ * them in this process.
  */
 export async function startReplicaPair(
   dir: string,
   portBase: number,
   database: string,
 ): Promise<ReplicaPair> {
-  const [one, two] = [join(dir, 'one'), join(dir, 'two')]
-  const close = async () => {
-    for (const folder of [one, two]) await stopServers(folder, { only: 'clickhouse' })
-  }
+  const close = () => stopServers(dir, { only: 'clickhouse' })
   try {
-    const env = await startServers(one, { portBase, only: 'clickhouse' })
-    const state = readState(one)
-    if (state === null) throw new Error('a started server has a state')
-    if (readState(two) === null)
-      writeState(two, { ...state, portBase: portBase + 10, processes: {} })
-    await startServers(two, { only: 'clickhouse' })
-    const first = new URL(`/${database}`, env.CLICKHOUSE_URL)
-    const second = withPort(first, Number(first.port) + 10)
-    const proxy = await startFaultProxy([first.origin, second.origin])
-    const [firstPort, secondPort] = proxy.replicas.map(({ port }) => port) as [number, number]
+    const options = { portBase, cluster: true } as const
+    const env = await startServers(dir, { ...options, only: 'clickhouse-1' })
+    await startServers(dir, { ...options, only: 'clickhouse-2' })
+    const [first] = (env.CLICKHOUSE_URL ?? '').split(',')
+    const url = new URL(`/${database}`, first)
+    const direct = PORTS.map((offset) => withPort(url, portBase + offset)) as [URL, URL]
+    const proxy = await startFaultProxy([direct[0].origin, direct[1].origin])
     return {
       proxy,
-      urls: [withPort(first, firstPort), withPort(first, secondPort)],
-      direct: [first, second],
+      urls: proxy.replicas.map(({ port }) => withPort(url, port)) as [URL, URL],
+      direct,
       async close() {
         await proxy.close()
         await close()

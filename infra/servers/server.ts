@@ -46,8 +46,8 @@ export interface StartSettings extends ServerSettings {
 export interface LaunchCommand {
   readonly file: string
   readonly args: readonly string[]
-  /** Whether the program starts as root and changes to the server's user itself. */
-  readonly dropsRoot?: boolean
+  /** Whether the program starts as the user of this process. It may change to its own by itself. */
+  readonly startsAsCaller?: boolean
   /** Variables that are added to the environment of the server. */
   readonly env?: Readonly<Record<string, string>>
 }

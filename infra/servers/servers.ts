@@ -4,7 +4,6 @@ import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { makeFolder } from '../../pipeline/runtime/make-folder.ts'
-import { clickhouse } from './clickhouse.ts'
 import { withFolderLock } from './folder-lock.ts'
 import { chosenOf, serversOf } from './nodes.ts'
 import { giveTo, makeOwnFolder, ownUserOf } from './own-user.ts'
@@ -57,7 +56,8 @@ export async function startServers(dir: string, options: StartOptions = {}) {
     const chosen = chosenOf(state, options.only)
     if (options.analystPassword && options.analystPassword !== state.secrets.analystPassword) {
       state.secrets.analystPassword = options.analystPassword
-      await stopServer(clickhouse, dir, state)
+      const servers = serversOf(state).filter(({ kind }) => kind === 'clickhouse')
+      await Promise.all(servers.map((server) => stopServer(server, dir, state)))
     }
     const missing = chosen.filter((server) => !runs(server, state))
     await refuseTakenPorts(missing, state.portBase)
@@ -153,14 +153,14 @@ async function startServer(server: Server, dir: string, state: ServersState): Pr
   makeOwnFolder(settings.dir, user ? 0o750 : 0o700, user && { uid: 0, gid: user.gid })
   makeFolder(join(settings.dir, 'data'), 0o700)
   giveTo(user, join(settings.dir, 'data'))
-  const { file, args, dropsRoot, env } = await server.prepare({ ...settings, user })
+  const { file, args, startsAsCaller, env } = await server.prepare({ ...settings, user })
   const log = openSync(logFile(settings), 'a', 0o600)
   const child = spawn(file, args, {
     cwd: settings.dir,
     detached: true,
     stdio: ['ignore', log, log],
     env: { PATH: process.env.PATH, HOME: user ? settings.dir : process.env.HOME, ...env },
-    ...(user && !dropsRoot && { uid: user.uid, gid: user.gid }),
+    ...(user && !startsAsCaller && { uid: user.uid, gid: user.gid }),
   })
   closeSync(log)
   const failure = new Promise<Error>((resolve) => child.once('error', resolve))

@@ -2,7 +2,6 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { FINALIZE_DELAY_SLOTS } from '../simulator/grpc/slot-stream.ts'
 import { SLOT_MS } from '../simulator/market/slot-time.ts'
 import type { Simulator } from '../simulator/simulator.ts'
-import type { Deployment } from '../whole-service/deployment.ts'
 import { countStored } from './compare.ts'
 import type { Deployed } from './deployed.ts'
 import type { MarketTimes } from './market-times.ts'
@@ -65,18 +64,18 @@ export async function runTo(clock: MarketClock, slot: number, slotMs = 2): Promi
   let seen = position.slot
   while (simulator.slot < slot) {
     deployed.supervise()
-    if (position.slot !== seen || deployed.away.size > 0) {
+    if (position.slot !== seen || deployed.isHalted) {
       seen = position.slot
       movedAt = Date.now()
     }
     if (Date.now() - movedAt > STALLED_MS)
       throw new Error(`storage has not moved past slot ${seen}`)
-    const lost = deployed.away.has('all') || deployed.away.has('ingest')
+    const lost = deployed.isHalted && deployed.isDeaf
     const behind = simulator.slot - (position.slot ?? startSlot)
     if (lost) pass(clock, Math.min(20, slot - simulator.slot))
-    else if (deployed.away.size > 0 || behind < MAX_BEHIND)
+    else if (deployed.isHalted || behind < MAX_BEHIND)
       pass(clock, Math.min(Math.ceil(8 / slotMs), slot - simulator.slot))
-    await pause(lost ? 0 : deployed.away.size > 0 ? 30 : Math.max(8, slotMs))
+    await pause(lost ? 0 : deployed.isHalted ? 30 : Math.max(8, slotMs))
   }
 }
 
@@ -85,7 +84,7 @@ export async function runTo(clock: MarketClock, slot: number, slotMs = 2): Promi
  */
 export async function catchUp(clock: MarketClock): Promise<void> {
   const { simulator, deployed, position } = clock
-  if (deployed.away.size > 0) return
+  if (deployed.isHalted) return
   await wait(
     clock,
     'storage to come near the newest slot',
@@ -214,8 +213,9 @@ export class Position {
   finalized: number | null = null
   #closed = false
 
-  constructor(deployment: Deployment) {
-    void this.#watch(`http://127.0.0.1:${deployment.env.PORT}/status`)
+  /** `ports`: of the APIs. */
+  constructor(ports: readonly number[]) {
+    for (const port of ports) void this.#watch(`http://127.0.0.1:${port}/status`)
   }
 
   close(): void {

@@ -46,6 +46,8 @@ test('reconcile is asked again while the service starts', async (t) => {
     simulator: {} as Simulator,
     deployment: { operator: async () => answers.shift() } as unknown as Deployment,
     parts: [],
+    envOf: {},
+    faults: null,
     serversDir: null,
     laterWallet: null,
     query: async () => [],

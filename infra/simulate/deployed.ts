@@ -4,20 +4,33 @@ import { setTimeout as pause } from 'node:timers/promises'
 import bs58 from 'bs58'
 import type { Address } from '../../pipeline/domain/address.ts'
 import { askOperator } from '../operator/socket.ts'
+import type { ReplicaFault } from '../servers/replica-faults.ts'
 import { killServers, startServers, stopServers } from '../servers/servers.ts'
-import type { ServerName } from '../servers/state.ts'
+import type { NodeName } from '../servers/state.ts'
 import type { Simulator } from '../simulator/simulator.ts'
 import type { Deployment } from '../whole-service/deployment.ts'
 import type { ServiceProcess } from '../whole-service/service-process.ts'
 import type { Query } from './compare.ts'
 import { STALLED_MS, within } from './patience.ts'
-import type { DeployedPart, ScriptStep } from './script.ts'
+import { type DeployedPart, type ReplicaNumber, roleOf, type ScriptStep } from './script.ts'
+
+/** Faults of the servers of a cluster. */
+export interface ClusterFaults {
+  begin(replica: ReplicaNumber, fault: ReplicaFault['fault']): Promise<void>
+  end(replica: ReplicaNumber, fault: ReplicaFault['fault']): Promise<void>
+  /** Has another Redis server become the master. */
+  failOver(): Promise<void>
+}
 
 /** Parts of a deployed service, and how to start and query them. */
 export interface DeployedOptions {
   readonly simulator: Simulator
   readonly deployment: Deployment
   readonly parts: readonly DeployedPart[]
+  /** Environment variables of single processes. */
+  readonly envOf: Partial<Readonly<Record<DeployedPart, Readonly<Record<string, string>>>>>
+  /** Makes the faults of a cluster's servers; null: they are no cluster. */
+  readonly faults: ClusterFaults | null
   /**
    * Folder of the servers that the run may stop; null when there are none, or they are not the
    * run's own.
@@ -45,7 +58,7 @@ const QUERY_MS = 120_000
 /** The deployed service and the actions of the script on it. Every wait has a bound. */
 export class Deployed {
   /** Processes and servers that are down. */
-  readonly away = new Set<DeployedPart | ServerName>()
+  readonly away = new Set<DeployedPart | NodeName>()
   readonly #options: DeployedOptions
   readonly #commands: Promise<void>[] = []
   readonly #starting: Promise<void>[] = []
@@ -53,25 +66,54 @@ export class Deployed {
   readonly #faults: Error[] = []
   /** Processes that have ended, and whether all their output has arrived. */
   readonly #ended = new Map<ServiceProcess, boolean>()
+  /** Processes that are stopped by SIGSTOP. */
+  readonly #suspended = new Set<DeployedPart>()
   #isClosed = false
 
   constructor(options: DeployedOptions) {
     this.#options = options
   }
 
+  /**
+   * Whether something is away without which the service may stand still. A cluster goes on without
+   * one node or process of each kind.
+   */
+  get isHalted(): boolean {
+    return this.#options.faults === null && this.away.size > 0
+  }
+
+  /** Whether nothing follows the stream. */
+  get isDeaf(): boolean {
+    const parts = this.#options.parts.filter((part) => ['all', 'ingest'].includes(roleOf(part)))
+    return parts.every((part) => this.away.has(part))
+  }
+
+  /** Starts a process. */
+  start(part: DeployedPart): void {
+    const { deployment, envOf } = this.#options
+    deployment.start(roleOf(part), envOf[part], part)
+  }
+
   /** Carries out a step. Slow work continues in the background; `settle` waits for it. */
   async do(step: ScriptStep): Promise<void> {
-    const { simulator, deployment, laterWallet } = this.#options
+    const { simulator, deployment, laterWallet, faults } = this.#options
+    if (step.act === 'suspend') return this.#suspend(step.part)
     if ('part' in step) return this.#doPart(step.act, step.part)
     if ('server' in step) return this.#doServer(step.act, step.server)
     if (step.act === 'cut') return simulator.disconnect()
+    if (step.act === 'fault') return faults?.begin(step.replica, step.fault.fault)
+    if (step.act === 'mend') return faults?.end(step.replica, step.fault.fault)
+    if (step.act === 'fail over') {
+      this.#starting.push(this.#noted(faults?.failOver() ?? Promise.resolve()))
+      return
+    }
     if (step.act === 'operator') {
       this.#commands.push(this.#noted(this.#command(step.args).then(() => {})))
       return
     }
     const { WALLETS_FILE: file = '' } = deployment.env
     writeFileSync(file, `${readFileSync(file, 'utf8').trim()}\n${laterWallet}\n`)
-    for (const part of ['ingest', 'all'] as const)
+    for (const part of ['ingest', 'ingest-2', 'all'] as const)
       if (!this.away.has(part)) deployment.processes.get(part)?.child.kill('SIGHUP')
   }
 
@@ -109,6 +151,12 @@ export class Deployed {
     return (await this.#command(args, true)) as never // rule J3
   }
 
+  /** Returns what does not add up in the ledger of credits. */
+  async ledgerFaults(): Promise<string[]> {
+    const { code, document } = await this.#options.deployment.operator('ledger', 'check')
+    return code === 0 ? [] : [`ledger check: ${JSON.stringify(document)}`]
+  }
+
   /** Creates an account with credits; returns its key. */
   async createAccount(credits: number): Promise<string> {
     const wallet = bs58.encode(randomBytes(32))
@@ -133,13 +181,14 @@ export class Deployed {
         void process.ended.then(() => this.#ended.set(process, true))
       }
       if (!this.#ended.get(process)) continue
-      if (!endedForLackOfServer(process.stderr()))
+      const isFenced = process.stderr().trimEnd().endsWith(FENCED)
+      if (!isFenced && !endedForLackOfServer(process.stderr()))
         throw new Error(
           `${part} ended by itself (${exitCode ?? signalCode})\n${process.stderr().slice(-4000)}`,
         )
-      if (SERVER_NAMES.some((server) => this.away.has(server))) continue
-      tell(`${part} ended because a server was down; starting it again`)
-      deployment.start(part)
+      if (!isFenced && SERVER_NAMES.some((server) => this.away.has(server))) continue
+      tell(`${part} ended because ${isFenced ? FENCED : 'a server was down'}; starting it again`)
+      this.start(part)
     }
   }
 
@@ -158,14 +207,13 @@ export class Deployed {
   }
 
   async #doPart(act: 'kill' | 'stop' | 'start', part: DeployedPart): Promise<void> {
-    const { deployment } = this.#options
+    const process = this.#options.deployment.processes.get(part)
     if (act === 'start') {
-      deployment.start(part)
       this.away.delete(part)
-      return
+      if (!this.#suspended.delete(part)) return this.start(part)
+      return void process?.child.kill('SIGCONT')
     }
     this.away.add(part)
-    const process = deployment.processes.get(part)
     const ended = act === 'kill' ? process?.kill() : process?.stop()
     const code = await within(OBEYS_MS, `${act} of ${part}`, ended ?? Promise.resolve(0))
     // A process that has just started has no signal handler yet; one that cannot finish because a
@@ -174,7 +222,13 @@ export class Deployed {
       throw new Error(`${part} did not stop cleanly (${code})\n${process?.stderr().slice(-2000)}`)
   }
 
-  async #doServer(act: 'kill' | 'stop' | 'start', only: ServerName): Promise<void> {
+  #suspend(part: DeployedPart): void {
+    this.away.add(part)
+    this.#suspended.add(part)
+    this.#options.deployment.processes.get(part)?.child.kill('SIGSTOP')
+  }
+
+  async #doServer(act: 'kill' | 'stop' | 'start', only: NodeName): Promise<void> {
     const { serversDir } = this.#options
     if (serversDir === null) return
     if (act === 'start') {
@@ -233,7 +287,9 @@ export class Deployed {
   }
 }
 
-const SERVER_NAMES: readonly ServerName[] = ['kafka', 'clickhouse', 'redis']
+const SERVER_NAMES: readonly NodeName[] = ['kafka', 'clickhouse', 'redis']
+/** What an ingest says that another one has taken over from (rule K14). */
+export const FENCED = 'another process appends to the log now'
 
 /**
  * Whether the last output of a process says that a server does not answer, which ends a process

@@ -3,7 +3,7 @@ import { readOptions } from '../bench/kit/options.ts'
 import { startServers, stopServers } from '../servers/servers.ts'
 import { describeDifference } from './compare.ts'
 import { describeHealing, type Healed } from './healing.ts'
-import { EXTRAS, type Extra, type RunResult, runSimulation } from './run.ts'
+import { EXTRAS, type RunOptions, type RunResult, runSimulation } from './run.ts'
 
 const USAGE = `npm run -s simulate -- [options]
 
@@ -13,7 +13,8 @@ const USAGE = `npm run -s simulate -- [options]
   --hours H       hours of the market, as fast as the service takes them (0.1)
   --also LIST     of backfill (the operator's command), wallet (one more by SIGHUP), absence (over 3,000 slots), feed (compares its union), omissions (the stream leaves transactions out), reversals (confirmed blocks that never become final)
   --port-base P   first of the ports of those servers (29000, or what the folder was last used with)
-  --servers DIR   three processes on the real servers of this folder (infra/servers), which are ended and started too; else one process`
+  --servers DIR   three processes on the real servers of this folder (infra/servers), which are ended and started too; else one process
+  --cluster       with --servers: two processes of each role, and clusters of servers`
 
 const SHOWN = 2
 
@@ -26,25 +27,34 @@ async function main(): Promise<number> {
     jobs: 1,
     hours: 0.1,
     servers: '',
+    cluster: false,
     also: '',
     'port-base': 0,
   })
   if (read === null) return 0
-  const { seed, seeds, jobs, hours, also: extras, 'port-base': portBase } = read.options
+  const { seed, seeds, jobs, hours, also: extras, cluster, 'port-base': portBase } = read.options
   const servers = read.options.servers || null
   const [first = Number.NaN, last = first] = (seeds || seed).split('-').map(Number)
   if (!Number.isInteger(first) || !Number.isInteger(last) || !(hours > 0)) throw new Error(USAGE)
   if (!(jobs >= 1) || (servers !== null && jobs > 1)) throw new Error(USAGE)
+  if (cluster && servers === null) throw new Error(USAGE)
   const asked = extras.split(',').filter((name) => name !== '')
   const also = new Set(EXTRAS.filter((name) => asked.includes(name)))
   if (also.size !== asked.length || read.words.length > 0) throw new Error(USAGE)
-  if (servers !== null) await startServers(servers, portBase === 0 ? {} : { portBase })
+  if (servers !== null)
+    await startServers(servers, { cluster, ...(portBase !== 0 && { portBase }) })
   const failed: number[] = []
   const healed: Healed[] = []
   const limit = pLimit(jobs)
   const runs = Array.from({ length: last - first + 1 }, (_, at) =>
     limit(async () => {
-      const run = await runSeed(first + at, hours, servers, also)
+      const run = await runSeed({
+        seed: first + at,
+        hours,
+        serversDir: servers,
+        isCluster: cluster,
+        also,
+      })
       if (!run.isRight) failed.push(first + at)
       healed.push(...run.healed)
     }),
@@ -63,24 +73,25 @@ async function main(): Promise<number> {
 }
 
 async function runSeed(
-  seed: number,
-  hours: number,
-  serversDir: string | null,
-  also: ReadonlySet<Extra>,
+  options: Omit<RunOptions, 'tell'>,
 ): Promise<{ readonly isRight: boolean; readonly healed: readonly Healed[] }> {
+  const { seed, hours, serversDir, isCluster, also } = options
   const beganAt = Date.now()
   const tell = (line: string) => process.stdout.write(`seed ${seed}: ${line}\n`)
-  const repeat = `npm run -s simulate -- --seed ${seed} --hours ${hours}${serversDir === null ? '' : ` --servers ${serversDir}`}${also.size === 0 ? '' : ` --also ${[...also].join(',')}`}`
-  const where = serversDir === null ? 'one process' : 'three processes on real servers'
+  const repeat = `npm run -s simulate -- --seed ${seed} --hours ${hours}${serversDir === null ? '' : ` --servers ${serversDir}`}${isCluster ? ' --cluster' : ''}${also.size === 0 ? '' : ` --also ${[...also].join(',')}`}`
+  const where =
+    serversDir === null
+      ? 'one process'
+      : isCluster
+        ? 'two processes of each role on clusters'
+        : 'three processes on real servers'
   tell(`${hours} hours of the market, ${where}`)
-  const result: RunResult = await runSimulation({ seed, hours, serversDir, also, tell }).catch(
-    (error: unknown) => ({
-      differences: [],
-      faults: [error instanceof Error ? (error.stack ?? error.message) : String(error)],
-      rows: {},
-      healed: [],
-    }),
-  )
+  const result: RunResult = await runSimulation({ ...options, tell }).catch((error: unknown) => ({
+    differences: [],
+    faults: [error instanceof Error ? (error.stack ?? error.message) : String(error)],
+    rows: {},
+    healed: [],
+  }))
   const { differences, faults, rows, healed } = result
   const seconds = ((Date.now() - beganAt) / 1000).toFixed(1)
   const counts = Object.entries(rows).map(([table, count]) => `${table} ${count}`)

@@ -5,6 +5,7 @@ import { FINALIZE_DELAY_SLOTS } from '../simulator/grpc/slot-stream.ts'
 import { comesLate } from '../simulator/grpc/slot-updates.ts'
 import { createRandom } from '../simulator/random.ts'
 import type { Simulator } from '../simulator/simulator.ts'
+import { Customer } from '../whole-service/customer.ts'
 import { Follower } from '../whole-service/follower.ts'
 import {
   catchUp,
@@ -27,7 +28,7 @@ import { compareKept } from './compare-kept.ts'
 import { feedFaults } from './followed.ts'
 import { describeHealing, type Healed, measureHealing } from './healing.ts'
 import { STALLED_MS, within } from './patience.ts'
-import { createScript, type DeployedPart, describeStep, type ScriptStep } from './script.ts'
+import { createScript, type DeployedPart, describeStep, roleOf, type ScriptStep } from './script.ts'
 import {
   CALM_SLOTS,
   CLOSE_MS,
@@ -50,6 +51,8 @@ export interface RunOptions {
   readonly hours: number
   /** Folder of servers that the run may end and start (`infra/servers`); null: one process. */
   readonly serversDir: string | null
+  /** Whether those servers are clusters; then two processes of each role run. */
+  readonly isCluster: boolean
   readonly also: ReadonlySet<Extra>
   /** Receives progress lines. */
   readonly tell: (line: string) => void
@@ -74,10 +77,16 @@ export type Extra = (typeof EXTRAS)[number]
 /** A restart compares this many slots before the newest stored one with RPC (rule K2). */
 const COMPARED_SLOTS = 64
 /**
- * A slot with omissions takes this long, a quarter of a real one, so that breaks open and heal
- * while the market goes on, and not all of them at once.
+ * A slot with omissions, or on a cluster, takes this long, a quarter of a real one: breaks open and
+ * heal, and others take over, while the market goes on.
  */
-const OMITTING_SLOT_MS = 100
+const REAL_SLOT_MS = 100
+/** Nodes of a cluster that a run may stop. */
+const NODES = [1, 2, 3].flatMap((n) =>
+  (['kafka', 'clickhouse', 'redis'] as const).flatMap((name) =>
+    n === 3 && name !== 'kafka' ? [] : [`${name}-${n}` as const],
+  ),
+)
 /** In one of so many runs with omissions the stream is silent about a wallet at the end. */
 const SILENT_EVERY = 8
 const SILENT_WALLET = 1
@@ -108,18 +117,28 @@ interface Run {
  * The script is a function of the seed; how it meets the work of the processes is not.
  */
 export async function runSimulation(options: RunOptions): Promise<RunResult> {
-  const { seed, hours, serversDir, also, tell } = options
+  const { seed, hours, serversDir, isCluster, also, tell } = options
   const addsWallet = also.has('wallet')
   const omits = also.has('omissions')
   const hasReversals = also.has('reversals')
   const slots = slotsOf(hours) + (omits ? OPENING_SLOTS : 0)
-  const bed = await openTestBed({ seed, slots, serversDir, addsWallet, omits, hasReversals, tell })
+  const bed = await openTestBed({
+    seed,
+    slots,
+    serversDir,
+    isCluster,
+    addsWallet,
+    omits,
+    hasReversals,
+    tell,
+  })
   let follower: Follower | null = null
   try {
-    for (const part of bed.parts) bed.deployment.start(part)
+    for (const part of bed.parts) bed.deployed.start(part)
     await bed.deployed.listens(bed.parts[0] ?? 'all')
     const key = await bed.deployed.createAccount(1_000_000_000)
-    const followed = new Follower(await bed.deployment.customer(key), STALLED_MS)
+    const customers = bed.ports.map((port) => new Customer(`http://127.0.0.1:${port}`, key))
+    const followed = new Follower(customers, STALLED_MS)
     follower = followed
     const clock = createMarketClock(bed, tell)
     const script = createScript({
@@ -127,7 +146,8 @@ export async function runSimulation(options: RunOptions): Promise<RunResult> {
       slots,
       parts: bed.parts,
       replaySlots: REPLAY_SLOTS,
-      servers: serversDir === null ? [] : ['kafka', 'clickhouse', 'redis'],
+      servers: serversDir === null ? [] : isCluster ? NODES : ['kafka', 'clickhouse', 'redis'],
+      isCluster,
       commands: commandsOf(also),
       longAbsence: also.has('absence'),
       addsWallet,
@@ -140,6 +160,7 @@ export async function runSimulation(options: RunOptions): Promise<RunResult> {
     const faults = await settleRun(run, compared)
     const { differences, rows } = await compareAll(run)
     faults.push(...wrongTrades(run, compared))
+    if (serversDir !== null) faults.push(...(await bed.deployed.ledgerFaults()))
     const healed = omits ? await healingOf(run) : []
     // Slots pass meanwhile, which nothing is compared with any more.
     if (omits) faults.push(...(await reconcileFaults(run)))
@@ -169,7 +190,7 @@ async function play(run: Run): Promise<readonly ComparedSlots[]> {
   const random = createRandom(options.seed, 'moments')
   const compared: ComparedSlots[] = []
   const first = script.find(({ act }) => act === 'start')
-  const slotMs = options.also.has('omissions') ? OMITTING_SLOT_MS : undefined
+  const slotMs = options.also.has('omissions') || options.isCluster ? REAL_SLOT_MS : undefined
   for (const step of script) {
     await runTo(clock, START_SLOT + step.at, slotMs)
     if (step.caughtUp) await catchUp(clock)
@@ -177,7 +198,7 @@ async function play(run: Run): Promise<readonly ComparedSlots[]> {
     tell(describeStep(step))
     const isCut = step.act === 'cut' || ('part' in step && follows(step.part))
     if (isCut) cuts.push(Date.now())
-    if ((step.act === 'kill' || step.act === 'stop') && 'part' in step && follows(step.part))
+    if (step.act !== 'start' && 'part' in step && follows(step.part))
       compared.push({ from: (position.slot ?? START_SLOT) - COMPARED_SLOTS, to: simulator.slot })
     await deployed.do(step)
     if (step === first && options.also.has('omissions')) {
@@ -238,30 +259,31 @@ async function finish(run: Run): Promise<void> {
     while (!hasMoved(simulator, SILENT_WALLET, from)) await runTo(clock, simulator.slot + 1)
   }
   await runTo(clock, simulator.slot + FINALIZE_DELAY_SLOTS + CALM_SLOTS)
+  // What the wallet does while reconcile runs may be newer than what it compares.
+  const last = lastMove(simulator, SILENT_WALLET, simulator.finalizedSlot)
   if (omits) await reconcile(run)
-  if (isSilent) await tickUntil(clock, 'what reconcile has found', lastFound(run))
+  if (isSilent) await tickUntil(clock, 'what reconcile has found', found(run, last))
   simulator.omit(null)
 }
 
 /** Whether the SOL of a wallet has changed after a slot. */
 function hasMoved(simulator: Simulator, wallet: number, after: number): boolean {
-  return (lastMove(simulator, wallet) ?? 0) > after
+  return (lastMove(simulator, wallet, simulator.slot) ?? 0) > after
 }
 
-/** The newest slot in which the SOL of a wallet changed. */
-function lastMove({ slot, shape, truth }: Simulator, wallet: number): number | null {
-  for (let at = slot; at >= START_SLOT; at -= 1)
+/** The newest slot up to `until` in which the SOL of a wallet changed. */
+function lastMove({ shape, truth }: Simulator, wallet: number, until: number): number | null {
+  for (let at = until; at >= START_SLOT; at -= 1)
     if (shape.kind(at) === 'produced' && truth(at).balances.some((b) => b.wallet === wallet))
       return at
   return null
 }
 
 /**
- * Resolves when what came last of the silent wallet is stored, and no break that reconcile found is
- * open. Mostly the repair has fetched it; if its block was replaced, ingest has.
+ * Resolves when the transaction of the silent wallet in slot `last` is stored, and no break that
+ * reconcile found is open. Mostly the repair has fetched it; if its block was replaced, ingest has.
  */
-async function lastFound({ bed }: Run): Promise<void> {
-  const last = lastMove(bed.simulator, SILENT_WALLET)
+async function found({ bed }: Run, last: number | null): Promise<void> {
   for (let isFound = false; !isFound; await pause(1000)) {
     const [row] = await bed.deployed.query<{ left: string; stored: string }>(
       `SELECT (SELECT count() FROM chain_breaks FINAL
@@ -389,7 +411,7 @@ function commandsOf(also: ReadonlySet<Extra>): string[][] {
 
 /** Whether a process of this part follows the stream. */
 function follows(part: DeployedPart): boolean {
-  return part === 'ingest' || part === 'all'
+  return roleOf(part) === 'ingest' || part === 'all'
 }
 
 /**

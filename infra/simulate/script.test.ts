@@ -1,6 +1,7 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { createScript, type ScriptOptions, type ScriptStep } from './script.ts'
+import { REPLICA_FAULTS } from '../servers/replica-faults.ts'
+import { createScript, describeStep, type ScriptOptions, type ScriptStep } from './script.ts'
 
 const OPTIONS: ScriptOptions = {
   seed: 1,
@@ -12,6 +13,7 @@ const OPTIONS: ScriptOptions = {
   longAbsence: true,
   addsWallet: true,
   isSparse: false,
+  isCluster: false,
 }
 
 const nameOf = (step: ScriptStep) =>
@@ -82,4 +84,38 @@ test('the short runs of CI kill every process and server, and give every command
   t.deepEqual(done(1, 7, one), [...always, 'kill all'].sort())
   const names = [...OPTIONS.parts, ...OPTIONS.servers].map((name) => `kill ${name}`)
   t.deepEqual(done(8, 10, { longAbsence: false, addsWallet: false }), [...always, ...names].sort())
+})
+
+test('on a cluster, one process of a role and one node of a server at most is away, and all faults occur', (t) => {
+  const second = ['api-2', 'workers-2', 'ingest-2'] as const
+  const nodes = [
+    'kafka-1',
+    'clickhouse-1',
+    'redis-1',
+    'kafka-2',
+    'clickhouse-2',
+    'redis-2',
+  ] as const
+  const parts = [...OPTIONS.parts, ...second]
+  const options = { ...OPTIONS, isCluster: true, parts, servers: [...nodes], longAbsence: false }
+  const done = new Set<string>()
+  for (let seed = 1; seed <= 20; seed += 1) {
+    const away = new Map<string, string>()
+    for (const step of createScript({ ...options, seed })) {
+      const text = describeStep(step)
+      done.add(text.replace(/, clickhouse-[12]$/, ''))
+      if (!('part' in step) && !('server' in step) && !('replica' in step)) continue
+      const name = 'replica' in step ? `clickhouse-${step.replica + 1}` : nameOf(step)
+      const kind = name.replace(/-[12]$/, '')
+      const isBack = step.act === 'start' || step.act === 'mend'
+      t.is(away.get(kind), isBack ? name : undefined, text)
+      if (isBack) away.delete(kind)
+      else away.set(kind, name)
+    }
+    t.deepEqual([...away], [])
+  }
+  for (const name of [...parts, ...nodes]) t.true(done.has(`kill -9 ${name}`), name)
+  for (const part of parts) t.true(done.has(`suspend ${part}`), part)
+  for (const { title } of REPLICA_FAULTS) t.true(done.has(title), title)
+  t.true(done.has('another master of Redis'))
 })

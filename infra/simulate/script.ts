@@ -1,9 +1,18 @@
 import type { Role } from '../../pipeline/config.ts'
-import type { ServerName } from '../servers/state.ts'
+import { REPLICA_FAULTS, type ReplicaFault } from '../servers/replica-faults.ts'
+import type { NodeName } from '../servers/state.ts'
 import { createRandom, type Random } from '../simulator/random.ts'
 
-/** A process of the service: `all` is the one process of an embedded deployment. */
-export type DeployedPart = Role | 'all'
+/**
+ * A process of the service: `all` is the one process of an embedded deployment. On a cluster there
+ * are two of each role.
+ */
+export type DeployedPart = Role | 'all' | `${Role}-2`
+
+/** Returns the role of a process; `all` has every one. */
+export function roleOf(part: DeployedPart): Role | 'all' {
+  return part.replace('-2', '') as Role | 'all' // by the names above
+}
 
 /** One action on the service, at a slot of the market counted from its beginning. */
 export type ScriptStep = {
@@ -14,8 +23,16 @@ export type ScriptStep = {
    */
   readonly caughtUp?: boolean
 } & (
-  | { readonly act: 'kill' | 'stop' | 'start'; readonly part: DeployedPart }
-  | { readonly act: 'kill' | 'stop' | 'start'; readonly server: ServerName }
+  | { readonly act: 'kill' | 'stop' | 'suspend' | 'start'; readonly part: DeployedPart }
+  | { readonly act: 'kill' | 'stop' | 'start'; readonly server: NodeName }
+  /** Sets a fault of a ClickHouse replica (`infra/servers/fault-proxy.ts`), or ends it. */
+  | {
+      readonly act: 'fault' | 'mend'
+      readonly replica: ReplicaNumber
+      readonly fault: ReplicaFault
+    }
+  /** Asks the Sentinels of Redis for another master. */
+  | { readonly act: 'fail over' }
   /** Cuts every stream. */
   | { readonly act: 'cut' }
   /** Adds a wallet to the file and sends SIGHUP. */
@@ -23,14 +40,22 @@ export type ScriptStep = {
   | { readonly act: 'operator'; readonly args: readonly string[] }
 )
 
+/** A ClickHouse server of a cluster, counted from 0. */
+export type ReplicaNumber = 0 | 1
+
 /** Settings of a script. */
 export interface ScriptOptions {
   readonly seed: number
   /** Number of slots that the market runs for. */
   readonly slots: number
   readonly parts: readonly DeployedPart[]
-  /** Servers that the run may stop. */
-  readonly servers: readonly ServerName[]
+  /** Servers that the run may stop; of a cluster, nodes. */
+  readonly servers: readonly NodeName[]
+  /**
+   * Whether there are two processes of each role and clusters of servers. Then one node of each at
+   * most is away at a time.
+   */
+  readonly isCluster: boolean
   /** Commands that an operator may give. */
   readonly commands: readonly (readonly string[])[]
   /** Slots that the stream can replay; the lengths of outages depend on it. */
@@ -82,7 +107,7 @@ export function createScript(options: ScriptOptions): ScriptStep[] {
       if (first) steps.push({ ...first, caughtUp }, ...more)
     }
   }
-  return ordered(steps)
+  return ordered(steps, options.isCluster)
 }
 
 /** Length of an outage in slots. */
@@ -107,16 +132,21 @@ function disturbance(
       { at: goesFor(3100 + random.below(400)), act: 'start', part },
     ]
   }
-  if (card.act === 'operator' || card.act === 'cut') return [{ at, ...card }]
-  const act = card.act
+  if (card.act === 'operator' || card.act === 'cut' || card.act === 'fail over')
+    return [{ at, ...card }]
+  if (card.act === 'fault')
+    return [
+      { at, ...card },
+      { ...card, at: goesFor(1 + random.below(40)), act: 'mend' },
+    ]
   if ('server' in card) {
-    const { server } = card
+    const { act, server } = card
     return [
       { at, act, server },
       { at: goesFor(random.below(40)), act: 'start', server },
     ]
   }
-  const { part } = card
+  const { act, part } = card
   return [
     { at, act, part },
     { at: goesFor(absence(random, options)), act: 'start', part },
@@ -124,15 +154,18 @@ function disturbance(
 }
 
 type Card =
-  | { readonly act: 'kill' | 'stop'; readonly part: DeployedPart }
-  | { readonly act: 'kill' | 'stop'; readonly server: ServerName }
+  | { readonly act: 'kill' | 'stop' | 'suspend'; readonly part: DeployedPart }
+  | { readonly act: 'kill' | 'stop'; readonly server: NodeName }
+  | { readonly act: 'fault'; readonly replica: ReplicaNumber; readonly fault: ReplicaFault }
   | { readonly act: 'cut' }
+  | { readonly act: 'fail over' }
   | { readonly act: 'operator'; readonly args: readonly string[] }
 
 /**
  * One action of every kind, in an order that gives each kind to short runs of consecutive seeds.
  */
-function deck(random: Random, { parts, servers, commands }: ScriptOptions): Card[] {
+function deck(random: Random, options: ScriptOptions): Card[] {
+  const { parts, servers, commands, isCluster } = options
   const stopped: Card =
     servers.length > 0 && random.chance(0.3)
       ? { act: 'stop', server: random.pick(servers) }
@@ -142,6 +175,7 @@ function deck(random: Random, { parts, servers, commands }: ScriptOptions): Card
     servers.map((server) => ({ act: 'kill', server })),
     commands.map((args) => ({ act: 'operator', args })),
     [{ act: 'cut' }, stopped],
+    ...(isCluster ? [clusterCards(random, parts)] : []),
   ]
   const longest = Math.max(...piles.map((pile) => pile.length))
   return Array.from({ length: longest }, (_, place) =>
@@ -149,16 +183,33 @@ function deck(random: Random, { parts, servers, commands }: ScriptOptions): Card
   ).flat()
 }
 
-/** Orders steps by slot. Of overlapping outages of one process or server, only the first stays. */
-function ordered(steps: readonly ScriptStep[]): ScriptStep[] {
+/** What only a cluster goes on through: suspended processes, faults of replicas, another master. */
+function clusterCards(random: Random, parts: readonly DeployedPart[]): Card[] {
+  const suspended = parts.map((part): Card => ({ act: 'suspend', part }))
+  const faults = REPLICA_FAULTS.map((fault): Card => {
+    const replica = random.chance(0.5) ? 0 : 1
+    return { act: 'fault', replica, fault }
+  })
+  return [{ act: 'fail over' }, ...suspended, ...faults]
+}
+
+/**
+ * Orders steps by slot. Of overlapping outages of one process or server, only the first stays; on a
+ * cluster, of those of one role or of the nodes of one server.
+ */
+function ordered(steps: readonly ScriptStep[], isCluster: boolean): ScriptStep[] {
   const away = new Map<string, number>()
+  const nameOf = (step: ScriptStep) => {
+    const name = thingOf(step)
+    return isCluster ? (name?.replace(/-[0-9]$/, '') ?? null) : name
+  }
   const kept: ScriptStep[] = []
   for (let place = 0; place < steps.length; place += 1) {
     const step = steps[place]
-    if (step === undefined || step.act === 'start') continue
+    if (step === undefined || step.act === 'start' || step.act === 'mend') continue
     const name = nameOf(step)
     const back = steps[place + 1]
-    if (name === null || back?.act !== 'start') {
+    if (name === null || (back?.act !== 'start' && back?.act !== 'mend')) {
       kept.push(step)
       continue
     }
@@ -172,15 +223,19 @@ function ordered(steps: readonly ScriptStep[]): ScriptStep[] {
     .map(({ step }) => step)
 }
 
-function nameOf(step: ScriptStep): string | null {
+function thingOf(step: ScriptStep): string | null {
   if ('part' in step) return step.part
+  if ('replica' in step) return `clickhouse-${step.replica + 1}`
   return 'server' in step ? step.server : null
 }
 
 /** A step in words. */
 export function describeStep(step: ScriptStep): string {
   if (step.act === 'operator') return `operator ${step.args.join(' ')}`
-  const how = { kill: 'kill -9', stop: 'stop', start: 'start' } as const
+  if (step.act === 'fault' || step.act === 'mend')
+    return `${step.act === 'fault' ? '' : 'end of '}${step.fault.title}, ${thingOf(step)}`
+  if (step.act === 'fail over') return 'another master of Redis'
+  const how = { kill: 'kill -9', stop: 'stop', suspend: 'suspend', start: 'start' } as const
   if ('part' in step) return `${how[step.act]} ${step.part === 'all' ? 'the service' : step.part}`
   if ('server' in step) return `${how[step.act]} ${step.server}`
   return step.act === 'cut' ? 'cut every stream' : 'a wallet more, SIGHUP'

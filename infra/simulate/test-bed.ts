@@ -1,6 +1,4 @@
 import type { Address } from '../../pipeline/domain/address.ts'
-import { createStore } from '../../pipeline/store/create-store.ts'
-import type { Store } from '../../pipeline/store/store.ts'
 import { startServers } from '../servers/servers.ts'
 import { SLOT_MS } from '../simulator/market/slot-time.ts'
 import { ALL_TROUBLE, OMISSIONS, REVERSALS, type Trouble } from '../simulator/options.ts'
@@ -9,6 +7,7 @@ import { type Simulator, startSimulator } from '../simulator/simulator.ts'
 import { type Deployment, deploy, emptyServers } from '../whole-service/deployment.ts'
 import { freePort } from '../whole-service/free-port.ts'
 import { type MarketClock, Position } from './clock.ts'
+import { clusterFaults } from './cluster-faults.ts'
 import { Deployed } from './deployed.ts'
 import { MarketTimes } from './market-times.ts'
 import { within } from './patience.ts'
@@ -30,6 +29,9 @@ export const TRACKED_WALLETS = 10
 /** Longest time that each part of a run may take to close. */
 export const CLOSE_MS = 30_000
 
+const PARTS: readonly DeployedPart[] = ['api', 'workers', 'ingest']
+const SECOND_PARTS: readonly DeployedPart[] = ['api-2', 'workers-2', 'ingest-2']
+
 /** The simulated market and the service that follows it. */
 export interface TestBed {
   readonly simulator: Simulator
@@ -37,6 +39,8 @@ export interface TestBed {
   readonly deployed: Deployed
   readonly position: Position
   readonly parts: readonly DeployedPart[]
+  /** Ports of the APIs. */
+  readonly ports: readonly number[]
   /** Unix ms at which the test bed was opened. */
   readonly openedAt: number
   /** Closes everything; reports what does not close in time instead of throwing. */
@@ -59,6 +63,8 @@ export interface TestBedOptions {
   readonly slots: number
   /** Folder of the servers that the run may end and start; null: everything in one process. */
   readonly serversDir: string | null
+  /** Whether those servers are clusters, with two processes of each role. */
+  readonly isCluster?: boolean
   /** Whether the last tracked wallet is left out of the file at the start. */
   readonly addsWallet: boolean
   /** Whether the stream leaves out transactions that RPC has. */
@@ -70,48 +76,51 @@ export interface TestBedOptions {
 
 /** Starts the simulator and the servers, and prepares the service; no process of it runs yet. */
 export async function openTestBed(options: TestBedOptions): Promise<TestBed> {
-  const { serversDir, addsWallet, tell } = options
+  const { serversDir, addsWallet, isCluster = false, tell } = options
   const openedAt = Date.now()
   const simulator = await startTroubledSimulator(options)
   const servers = serversDir === null ? null : await startServers(serversDir)
   const emptied = servers === null ? null : await emptyServers(servers)
   const wallets: readonly Address[] = simulator.wallets.slice(0, addsWallet ? -1 : TRACKED_WALLETS)
+  const ports = isCluster ? [await freePort(), await freePort()] : [await freePort()]
   const deployment = await deploy('embedded', wallets, {
     ...emptied?.env,
+    ...(isCluster && { INGEST_FAILOVER: 'true' }),
     YELLOWSTONE_ENDPOINT: simulator.endpoint,
     SOLANA_RPC_URL: simulator.rpcUrl,
     SOL_PRICE_POOL: simulator.solPricePool,
-    PORT: String(await freePort()),
+    PORT: String(ports[0]),
     LOG_LEVEL: 'warn',
   })
-  const store: Store | null =
-    emptied === null
-      ? null
-      : await createStore({ kind: 'clickhouse', url: new URL(emptied.env.CLICKHOUSE_URL) })
-  const parts: readonly DeployedPart[] = emptied === null ? ['all'] : ['api', 'workers', 'ingest']
+  const store = emptied?.store ?? null
+  const parts: readonly DeployedPart[] =
+    emptied === null ? ['all'] : isCluster ? [...PARTS, ...SECOND_PARTS] : PARTS
   const deployed = new Deployed({
     simulator,
     deployment,
     parts,
+    envOf: { 'api-2': { PORT: String(ports[1]) } },
+    faults:
+      serversDir !== null && isCluster ? await clusterFaults(serversDir, servers ?? {}) : null,
     serversDir,
     laterWallet: simulator.wallets[TRACKED_WALLETS - 1] ?? null,
     query: store === null ? null : (sql) => store.query(sql),
     tell,
   })
-  const position = new Position(deployment)
+  const position = new Position(ports)
   return {
     simulator,
     deployment,
     deployed,
     position,
     parts,
+    ports,
     openedAt,
     async close() {
       position.close()
       deployed.close()
       await closeOne('the processes', () => deployment.remove(), tell)
       await closeOne('the database', () => emptied?.drop(), tell)
-      await closeOne('the store', () => store?.close(), tell)
       await closeOne('the simulator', () => simulator.close(), tell)
     },
   }

@@ -2,12 +2,15 @@ import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createClient } from '@clickhouse/client'
 import bs58 from 'bs58'
-import { Redis } from 'ioredis'
 import { newJwtKeys } from '../../api/auth/jwt-keys.ts'
+import { connectRedis } from '../../api/redis-connection.ts'
+import type { RedisUrl } from '../../api/redis-url.ts'
 import type { Role } from '../../pipeline/config.ts'
 import type { Address } from '../../pipeline/domain/address.ts'
+import { createLogger } from '../../pipeline/runtime/logger.ts'
+import { createStore } from '../../pipeline/store/create-store.ts'
+import { loadDataConfig } from '../service/config.ts'
 import { Customer } from './customer.ts'
 import {
   commandOutcome,
@@ -19,12 +22,15 @@ import {
 /** A deployment of the service's parts in a test. */
 export interface Deployment {
   readonly kind: 'embedded' | 'servers'
-  /** The running processes by role; the key of an embedded deployment's process is `all`. */
+  /**
+   * The running processes by name, which is the role by default; that of an embedded deployment's
+   * process is `all`.
+   */
   readonly processes: ReadonlyMap<string, ServiceProcess>
   /** Environment variables of all processes. */
   readonly env: Readonly<Record<string, string>>
-  /** Starts the process of a role, or the one process. `env` is for this process alone. */
-  start(role: Role | 'all', env?: Readonly<Record<string, string>>): ServiceProcess
+  /** Starts a process of a role, or the one process. `env` is for this process alone. */
+  start(role: Role | 'all', env?: Readonly<Record<string, string>>, name?: string): ServiceProcess
   /** Starts all processes of the deployment. */
   startAll(): void
   /** Creates an account with credits by the operator's command; returns its key. */
@@ -84,10 +90,14 @@ export async function deploy(
   const started: ServiceProcess[] = []
   const commands = new Set<ServiceProcess>()
 
-  function start(role: Role | 'all', own: Readonly<Record<string, string>> = {}): ServiceProcess {
+  function start(
+    role: Role | 'all',
+    own: Readonly<Record<string, string>> = {},
+    name: string = role,
+  ): ServiceProcess {
     const roles = role === 'all' ? {} : { ROLES: role }
     const process = startProcess('infra/service/main.js', { ...environment, ...roles, ...own })
-    processes.set(role, process)
+    processes.set(name, process)
     started.push(process)
     return process
   }
@@ -143,8 +153,8 @@ const reservationOf = (number: number) => `test:database:${number}`
  * Reserves a database of Redis and empties it. Two services with one would roll up each other's
  * usage.
  */
-async function reserveDatabase(url: URL): Promise<number> {
-  const redis = new Redis(url.href)
+async function reserveDatabase(url: RedisUrl): Promise<number> {
+  const redis = await connectRedis(url, createLogger('silent'))
   try {
     for (const number of TEST_DATABASES) {
       await redis.select(0)
@@ -156,14 +166,14 @@ async function reserveDatabase(url: URL): Promise<number> {
     }
     throw new Error('every database of Redis is reserved by another test')
   } finally {
-    await redis.quit()
+    redis.disconnect()
   }
 }
 
 /** Ends a reservation, unless the server is gone already. */
-async function releaseDatabase(url: URL, number: number): Promise<void> {
-  const redis = new Redis(url.href, { lazyConnect: true, retryStrategy: () => null })
-  redis.on('error', () => {}) // the call fails too
+async function releaseDatabase(url: RedisUrl, number: number): Promise<void> {
+  const redis = await connectRedis(url, createLogger('silent')).catch(() => null)
+  if (redis === null) return
   await redis
     .select(0)
     .then(() => redis.del(reservationOf(number)))
@@ -173,30 +183,35 @@ async function releaseDatabase(url: URL, number: number): Promise<void> {
 
 /** Names on the real servers that nobody else uses; all are marked as belonging to tests. */
 export async function emptyServers(servers: Readonly<Record<string, string | undefined>>) {
-  const { KAFKA_BROKERS, CLICKHOUSE_URL, CLICKHOUSE_READER_URL, REDIS_URL } = servers
+  const { KAFKA_BROKERS = '', CLICKHOUSE_CLUSTER = '', CLICKHOUSE_READER_URL = '' } = servers
+  const { CLICKHOUSE_URL = '', REDIS_URL = '' } = servers
   const name = `test_${randomBytes(6).toString('hex')}`
-  const clickhouseUrl = new URL(CLICKHOUSE_URL ?? '')
-  const clickhouse = createClient({ url: new URL('/', clickhouseUrl) })
-  await clickhouse.command({ query: `CREATE DATABASE ${name}` })
-  clickhouseUrl.pathname = `/${name}`
-  const redisUrl = new URL(REDIS_URL ?? '')
-  const number = await reserveDatabase(redisUrl)
-  redisUrl.pathname = `/${number}`
+  const clickhouse = {
+    CLICKHOUSE_URL: CLICKHOUSE_URL.replace(/^(https?:\/\/[^/]+).*/, `$1/${name}`),
+    CLICKHOUSE_CLUSTER,
+  }
+  const config = loadDataConfig({ ...clickhouse, REDIS_URL })
+  if (config.meter.kind === 'memory') throw new Error('REDIS_URL is not set')
+  const redis = config.meter.url
+  const store = await createStore(config.store) // creates the database
+  const number = await reserveDatabase(redis)
   const secrets = mkdtempSync(join(tmpdir(), 'secrets-'))
   return {
+    store,
     env: {
-      KAFKA_BROKERS: KAFKA_BROKERS ?? '',
+      KAFKA_BROKERS,
       KAFKA_TOPIC_PREFIX: `${name}-`,
-      CLICKHOUSE_URL: clickhouseUrl.href,
-      CLICKHOUSE_READER_URL: CLICKHOUSE_READER_URL ?? '',
-      REDIS_URL: redisUrl.href,
+      ...clickhouse,
+      CLICKHOUSE_READER_URL,
+      // With Sentinels the name of the master comes before the database.
+      REDIS_URL: REDIS_URL.replace(/^([a-z+]+:\/\/[^/?]+(?:\/[a-z]+)?)[^?]*/, `$1/${number}`),
       ...(await newSecrets(secrets)),
     },
     async drop() {
-      await releaseDatabase(new URL(REDIS_URL ?? ''), number)
+      await releaseDatabase(redis, number)
       for (const database of [name, `analyst_${name}`])
-        await clickhouse.command({ query: `DROP DATABASE IF EXISTS ${database}` })
-      await clickhouse.close()
+        await store.command(`DROP DATABASE IF EXISTS ${database}`)
+      await store.close()
       rmSync(secrets, { recursive: true, force: true })
     },
   }

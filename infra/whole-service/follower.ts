@@ -8,11 +8,12 @@ export class Follower {
   readonly #following: Promise<void>
 
   /**
-   * `patienceMs` is how long the service may refuse connections before the follower gives up;
+   * `customers`: the same customer at one API or at several, of which one that refuses is left for
+   * the next. `patienceMs` is how long all may refuse connections before the follower gives up;
    * `stop` then rejects.
    */
-  constructor(customer: Customer, patienceMs = 60_000) {
-    this.#following = this.#follow(customer, patienceMs)
+  constructor(customers: Customer | readonly Customer[], patienceMs = 60_000) {
+    this.#following = this.#follow([customers].flat(), patienceMs)
     this.#following.catch(() => {}) // awaited by `stop`
   }
 
@@ -49,11 +50,16 @@ export class Follower {
     return (trade) => !retracted.has(idOf(trade))
   }
 
-  async #follow(customer: Customer, patienceMs: number): Promise<void> {
+  async #follow(customers: readonly Customer[], patienceMs: number): Promise<void> {
     let position: string | undefined
+    let tries = 0
+    const next = () => customers[tries++ % customers.length]
     while (!this.#stopped) {
       const feed = await until(
-        () => customer.follow(position).catch(() => null),
+        async () =>
+          (await next()
+            ?.follow(position)
+            .catch(() => null)) ?? null,
         (opened) => opened !== null || this.#stopped,
         patienceMs,
       )

@@ -1,4 +1,5 @@
 import type { Role } from '../../../pipeline/config.ts'
+import { FENCED } from '../../simulate/deployed.ts'
 import { within } from '../../simulate/patience.ts'
 import { until } from '../../whole-service/customer.ts'
 import { freePort } from '../../whole-service/free-port.ts'
@@ -20,9 +21,6 @@ export interface Member {
   /** Starts the same build again. */
   restart: () => void
 }
-
-/** What an ingest says that another one has taken over from (rule K14). */
-const FENCED = 'another process appends to the log now'
 
 /** Two processes of each role, and their supervisor. */
 export class Fleet {

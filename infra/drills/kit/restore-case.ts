@@ -103,7 +103,7 @@ class Drill {
   async run(): Promise<RestoreFindings> {
     const { slots, tell, kafka } = this.#options
     const { deployment, deployed, parts, simulator } = this.#bed
-    for (const part of parts) deployment.start(part)
+    for (const part of parts) deployed.start(part)
     await deployed.listens('api')
     const key = await this.#createAccount(this.#wallet)
     const early = new Following(await deployment.customer(await this.#createAccount()))
