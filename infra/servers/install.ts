@@ -5,6 +5,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   realpathSync,
   renameSync,
 } from 'node:fs'
@@ -42,6 +43,19 @@ async function installCommand(command: string, debianPackage: string): Promise<s
   const installed = findCommand(command)
   if (installed) return installed
   throw new ServiceError('unavailable', `${debianPackage} is installed but has no ${command}`)
+}
+
+/**
+ * Returns the path of libfaketime, which gives a process another clock, after installing it if it
+ * is missing. Rejects like `ensureCommand`.
+ */
+export async function ensureFakeTime(): Promise<string> {
+  await ensureCommand('faketime', 'faketime')
+  const file = readdirSync('/usr/lib')
+    .map((folder) => join('/usr/lib', folder, 'faketime/libfaketimeMT.so.1'))
+    .find(existsSync)
+  if (file !== undefined) return file
+  throw new ServiceError('unavailable', 'faketime is installed, and its library is not in /usr/lib')
 }
 
 /**

@@ -54,8 +54,11 @@ function node(
   }
 }
 
-/** A replica is of use once it has the master's data. */
-const HAS_DATA = /^(role:master|master_link_status:up)\r$/m
+/**
+ * A replica is of use once it has the master's data, and a master once it has a replica: without
+ * one it refuses writes.
+ */
+const HAS_DATA = /^(min_slaves_good_slaves:[1-9][0-9]*|master_link_status:up)\r$/m
 /**
  * A Sentinel can fail over once it knows the replica and the others. It asks the master for
  * replicas every 10 s.

@@ -1,9 +1,21 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { readRedisUrl } from '../../api/redis-url.ts'
 import { RedisSentinel } from '../drills/kit/redis-sentinel.ts'
+import { ensureFakeTime } from '../servers/install.ts'
 import type { ClusterFaults } from './deployed.ts'
 
-/** Returns what makes the faults of a cluster. `env`: as its servers start with. */
-export function clusterFaults(dir: string, env: Readonly<Record<string, string>>): ClusterFaults {
+/**
+ * Returns what makes the faults of a cluster. `env`: as its servers start with. libfaketime gives
+ * each process its own clock, but not other monotonic time: timers keep their pace.
+ */
+export async function clusterFaults(
+  dir: string,
+  env: Readonly<Record<string, string>>,
+): Promise<ClusterFaults> {
+  const library = await ensureFakeTime()
+  const clocks = mkdtempSync(join(tmpdir(), 'clocks-'))
   const redis = readRedisUrl(env.REDIS_URL ?? '')
   if (redis === undefined || redis instanceof URL) throw new Error(`${dir} has no cluster`)
   const sentinel = new RedisSentinel(dir, redis)
@@ -22,5 +34,20 @@ export function clusterFaults(dir: string, env: Readonly<Record<string, string>>
         : ask(replica, '/.fault', JSON.stringify(fault)),
     end: (replica, fault) => ask(replica, fault === 'lag' ? '/.lag' : '/.fault', ''),
     failOver: () => sentinel.failOver(),
+    clockOf(part) {
+      const file = join(clocks, part)
+      if (!existsSync(file)) writeFileSync(file, '+0')
+      return {
+        LD_PRELOAD: library,
+        FAKETIME_TIMESTAMP_FILE: file,
+        FAKETIME_CACHE_DURATION: '1',
+        FAKETIME_DONT_FAKE_MONOTONIC: '1',
+      }
+    },
+    setClock(part, hours) {
+      const seconds = hours * 3600
+      writeFileSync(join(clocks, part), seconds < 0 ? `${seconds}` : `+${seconds}`)
+    },
+    close: () => rmSync(clocks, { recursive: true, force: true }),
   }
 }

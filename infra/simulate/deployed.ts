@@ -20,6 +20,11 @@ export interface ClusterFaults {
   end(replica: ReplicaNumber, fault: ReplicaFault['fault']): Promise<void>
   /** Has another Redis server become the master. */
   failOver(): Promise<void>
+  /** Environment variables with which a process has a clock that can be set. */
+  clockOf(part: DeployedPart): Readonly<Record<string, string>>
+  /** Sets the clock of a process this many hours off the right time. */
+  setClock(part: DeployedPart, hours: number): void
+  close(): void
 }
 
 /** Parts of a deployed service, and how to start and query them. */
@@ -90,14 +95,15 @@ export class Deployed {
 
   /** Starts a process. */
   start(part: DeployedPart): void {
-    const { deployment, envOf } = this.#options
-    deployment.start(roleOf(part), envOf[part], part)
+    const { deployment, envOf, faults } = this.#options
+    deployment.start(roleOf(part), { ...envOf[part], ...faults?.clockOf(part) }, part)
   }
 
   /** Carries out a step. Slow work continues in the background; `settle` waits for it. */
   async do(step: ScriptStep): Promise<void> {
     const { simulator, deployment, laterWallet, faults } = this.#options
     if (step.act === 'suspend') return this.#suspend(step.part)
+    if (step.act === 'clock') return faults?.setClock(step.part, step.hours)
     if ('part' in step) return this.#doPart(step.act, step.part)
     if ('server' in step) return this.#doServer(step.act, step.server)
     if (step.act === 'cut') return simulator.disconnect()
@@ -204,6 +210,7 @@ export class Deployed {
   /** Gives up commands that are being retried. */
   close(): void {
     this.#isClosed = true
+    this.#options.faults?.close()
   }
 
   async #doPart(act: 'kill' | 'stop' | 'start', part: DeployedPart): Promise<void> {

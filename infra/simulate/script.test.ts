@@ -104,7 +104,8 @@ test('on a cluster, one process of a role and one node of a server at most is aw
     for (const step of createScript({ ...options, seed })) {
       const text = describeStep(step)
       done.add(text.replace(/, clickhouse-[12]$/, ''))
-      if (!('part' in step) && !('server' in step) && !('replica' in step)) continue
+      if (step.act === 'clock' || !('part' in step || 'server' in step || 'replica' in step))
+        continue
       const name = 'replica' in step ? `clickhouse-${step.replica + 1}` : nameOf(step)
       const kind = name.replace(/-[12]$/, '')
       const isBack = step.act === 'start' || step.act === 'mend'
@@ -118,4 +119,12 @@ test('on a cluster, one process of a role and one node of a server at most is aw
   for (const part of parts) t.true(done.has(`suspend ${part}`), part)
   for (const { title } of REPLICA_FAULTS) t.true(done.has(title), title)
   t.true(done.has('another master of Redis'))
+  const clocks = [...done].filter((text) => text.startsWith('the clock of'))
+  const steps = new Set(clocks.map((text) => text.replace(/^.* is /, '')))
+  t.deepEqual([...steps].sort(), [
+    '1 hours fast',
+    '1 hours slow',
+    '240 hours fast',
+    '240 hours slow',
+  ])
 })

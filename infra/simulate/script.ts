@@ -33,6 +33,8 @@ export type ScriptStep = {
     }
   /** Asks the Sentinels of Redis for another master. */
   | { readonly act: 'fail over' }
+  /** Sets the clock of a process forward or back by so many hours, or (0) right again. */
+  | { readonly act: 'clock'; readonly part: DeployedPart; readonly hours: number }
   /** Cuts every stream. */
   | { readonly act: 'cut' }
   /** Adds a wallet to the file and sends SIGHUP. */
@@ -139,6 +141,11 @@ function disturbance(
       { at, ...card },
       { ...card, at: goesFor(1 + random.below(40)), act: 'mend' },
     ]
+  if (card.act === 'clock')
+    return [
+      { at, ...card },
+      { ...card, at: goesFor(1 + random.below(60)), hours: 0 },
+    ]
   if ('server' in card) {
     const { act, server } = card
     return [
@@ -159,6 +166,7 @@ type Card =
   | { readonly act: 'fault'; readonly replica: ReplicaNumber; readonly fault: ReplicaFault }
   | { readonly act: 'cut' }
   | { readonly act: 'fail over' }
+  | { readonly act: 'clock'; readonly part: DeployedPart; readonly hours: number }
   | { readonly act: 'operator'; readonly args: readonly string[] }
 
 /**
@@ -177,20 +185,34 @@ function deck(random: Random, options: ScriptOptions): Card[] {
     [{ act: 'cut' }, stopped],
     ...(isCluster ? [clusterCards(random, parts)] : []),
   ]
+  return mixed(piles)
+}
+
+/** The first card of each pile, then the second of each, and so on. */
+function mixed(piles: readonly (readonly Card[])[]): Card[] {
   const longest = Math.max(...piles.map((pile) => pile.length))
   return Array.from({ length: longest }, (_, place) =>
     piles.flatMap((pile) => pile.slice(place, place + 1)),
   ).flat()
 }
 
-/** What only a cluster goes on through: suspended processes, faults of replicas, another master. */
+/** An hour, as a server with the wrong time zone has it, and ten days. */
+const CLOCK_STEPS = [1, -1, 240, -240]
+
+/**
+ * What only a cluster goes on through: suspended processes, faults of replicas, another master; and
+ * wrong clocks.
+ */
 function clusterCards(random: Random, parts: readonly DeployedPart[]): Card[] {
   const suspended = parts.map((part): Card => ({ act: 'suspend', part }))
   const faults = REPLICA_FAULTS.map((fault): Card => {
     const replica = random.chance(0.5) ? 0 : 1
     return { act: 'fault', replica, fault }
   })
-  return [{ act: 'fail over' }, ...suspended, ...faults]
+  const clocks = CLOCK_STEPS.map(
+    (hours): Card => ({ act: 'clock', part: random.pick(parts), hours }),
+  )
+  return mixed([[{ act: 'fail over' }, ...clocks], suspended, faults])
 }
 
 /**
@@ -224,6 +246,7 @@ function ordered(steps: readonly ScriptStep[], isCluster: boolean): ScriptStep[]
 }
 
 function thingOf(step: ScriptStep): string | null {
+  if (step.act === 'clock') return null // a process with a wrong clock may be killed too
   if ('part' in step) return step.part
   if ('replica' in step) return `clickhouse-${step.replica + 1}`
   return 'server' in step ? step.server : null
@@ -235,6 +258,10 @@ export function describeStep(step: ScriptStep): string {
   if (step.act === 'fault' || step.act === 'mend')
     return `${step.act === 'fault' ? '' : 'end of '}${step.fault.title}, ${thingOf(step)}`
   if (step.act === 'fail over') return 'another master of Redis'
+  if (step.act === 'clock')
+    return step.hours === 0
+      ? `${step.part} has the right time again`
+      : `the clock of ${step.part} is ${Math.abs(step.hours)} hours ${step.hours > 0 ? 'fast' : 'slow'}`
   const how = { kill: 'kill -9', stop: 'stop', suspend: 'suspend', start: 'start' } as const
   if ('part' in step) return `${how[step.act]} ${step.part === 'all' ? 'the service' : step.part}`
   if ('server' in step) return `${how[step.act]} ${step.server}`
