@@ -80,16 +80,14 @@ export async function runTo(clock: MarketClock, slot: number, slotMs = 2): Promi
 }
 
 /**
- * Waits until storage is near the newest slot; returns at once while a process or server is down.
+ * Waits until storage is near the newest slot; returns at once while a process or server is down. A
+ * slot passes each second: without one, a standby could not tell that it has to take over.
  */
 export async function catchUp(clock: MarketClock): Promise<void> {
   const { simulator, deployed, position } = clock
   if (deployed.isHalted) return
-  await wait(
-    clock,
-    'storage to come near the newest slot',
-    () => simulator.slot - (position.slot ?? 0) < NEAR,
-  )
+  const isNear = () => simulator.slot - (position.slot ?? 0) < NEAR
+  await wait(clock, 'storage to come near the newest slot', isNear, eachSecond(clock))
 }
 
 /**
@@ -106,18 +104,17 @@ export async function tickUntil(
     over = true
   })
   done.catch(() => {}) // awaited below
-  let round = 0
-  await wait(
-    clock,
-    what,
-    () => over,
-    () => {
-      round += 1
-      if (round % 50 === 0) pass(clock, 1)
-    },
-    2 * STALLED_MS,
-  )
+  await wait(clock, what, () => over, eachSecond(clock), 2 * STALLED_MS)
   await done
+}
+
+/** Lets a slot pass in each second of a wait. */
+function eachSecond(clock: MarketClock): () => void {
+  let round = 0
+  return () => {
+    round += 1
+    if (round % 50 === 0) pass(clock, 1)
+  }
 }
 
 /**

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import bs58 from 'bs58'
 import type { Address } from '../../pipeline/domain/address.ts'
@@ -235,10 +236,16 @@ export class Deployed {
     this.#options.deployment.processes.get(part)?.child.kill('SIGSTOP')
   }
 
-  async #doServer(act: 'kill' | 'stop' | 'start', only: NodeName): Promise<void> {
+  async #doServer(act: 'kill' | 'stop' | 'start' | 'fill' | 'free', only: NodeName): Promise<void> {
     const { serversDir } = this.#options
     if (serversDir === null) return
-    if (act === 'start') {
+    const filler = join(serversDir, only, 'data/filler')
+    if (act === 'fill') {
+      this.away.add(only)
+      return fillDisk(filler)
+    }
+    if (act === 'free') rmSync(filler)
+    if (act === 'start' || act === 'free') {
       const started = within(SERVER_MS, `${only} to start`, startServers(serversDir, { only }))
       this.#starting.push(this.#noted(started.then(() => void this.away.delete(only))))
       return
@@ -291,6 +298,19 @@ export class Deployed {
     if (reply === null) throw new Error(`operator ${name}: the service is down`)
     if (reply.kind === 'error') throw new Error(`operator ${name}: ${reply.message}`)
     return reply.outcome.document
+  }
+}
+
+/** Writes a file until there is no space left. */
+function fillDisk(file: string): void {
+  const block = Buffer.alloc(1 << 20)
+  const descriptor = openSync(file, 'w')
+  try {
+    for (;;) writeSync(descriptor, block)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
+  } finally {
+    closeSync(descriptor)
   }
 }
 

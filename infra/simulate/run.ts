@@ -54,6 +54,8 @@ export interface RunOptions {
   /** Whether those servers are clusters; then two processes of each role run. */
   readonly isCluster: boolean
   readonly also: ReadonlySet<Extra>
+  /** The actions of the run; by default those of the seed. */
+  readonly script?: readonly ScriptStep[]
   /** Receives progress lines. */
   readonly tell: (line: string) => void
 }
@@ -141,7 +143,7 @@ export async function runSimulation(options: RunOptions): Promise<RunResult> {
     const followed = new Follower(customers, STALLED_MS)
     follower = followed
     const clock = createMarketClock(bed, tell)
-    const script = createScript({
+    const seedScript = createScript({
       seed,
       slots,
       parts: bed.parts,
@@ -154,7 +156,16 @@ export async function runSimulation(options: RunOptions): Promise<RunResult> {
       isSparse: omits,
     })
     const chain = new TrueChain(bed.simulator, START_SLOT)
-    const run: Run = { options, bed, clock, chain, follower: followed, script, slots, cuts: [] }
+    const run: Run = {
+      options,
+      bed,
+      clock,
+      chain,
+      follower: followed,
+      script: options.script ?? seedScript,
+      slots,
+      cuts: [],
+    }
     const compared = await play(run)
     if (hasReversals || omits) await finish(run)
     const faults = await settleRun(run, compared)

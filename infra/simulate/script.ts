@@ -25,6 +25,8 @@ export type ScriptStep = {
 } & (
   | { readonly act: 'kill' | 'stop' | 'suspend' | 'start'; readonly part: DeployedPart }
   | { readonly act: 'kill' | 'stop' | 'start'; readonly server: NodeName }
+  /** Fills the file system of a server's data, or frees it and starts the server if it ended. */
+  | { readonly act: 'fill' | 'free'; readonly server: NodeName }
   /** Sets a fault of a ClickHouse replica (`infra/servers/fault-proxy.ts`), or ends it. */
   | {
       readonly act: 'fault' | 'mend'
@@ -262,7 +264,14 @@ export function describeStep(step: ScriptStep): string {
     return step.hours === 0
       ? `${step.part} has the right time again`
       : `the clock of ${step.part} is ${Math.abs(step.hours)} hours ${step.hours > 0 ? 'fast' : 'slow'}`
-  const how = { kill: 'kill -9', stop: 'stop', suspend: 'suspend', start: 'start' } as const
+  const how = {
+    kill: 'kill -9',
+    stop: 'stop',
+    suspend: 'suspend',
+    start: 'start',
+    fill: 'fill the disk of',
+    free: 'free the disk of',
+  } as const
   if ('part' in step) return `${how[step.act]} ${step.part === 'all' ? 'the service' : step.part}`
   if ('server' in step) return `${how[step.act]} ${step.server}`
   return step.act === 'cut' ? 'cut every stream' : 'a wallet more, SIGHUP'

@@ -209,7 +209,7 @@ export async function emptyServers(servers: Readonly<Record<string, string | und
     },
     async drop() {
       await releaseDatabase(redis, number)
-      for (const database of [name, `analyst_${name}`])
+      for (const database of [`analyst_${name}`, name])
         await store.command(`DROP DATABASE IF EXISTS ${database}`)
       await store.close()
       rmSync(secrets, { recursive: true, force: true })
