@@ -92,10 +92,12 @@ export function createScript(options: ScriptOptions): ScriptStep[] {
   let addsWallet = options.addsWallet
   let dealt = 0
   // The first restart looks back and finds what happened before the stream began, so that the truth
-  // begins with the chain.
-  const first = options.parts.includes('ingest') ? 'ingest' : 'all'
-  steps.push({ at: CALM, act: 'kill', part: first, caughtUp: true })
-  steps.push({ at: CALM, act: 'start', part: first })
+  // begins with the chain. One of two ingests leads.
+  const following = options.parts.filter((part) => ['all', 'ingest'].includes(roleOf(part)))
+  for (const [place, part] of following.entries()) {
+    steps.push({ at: CALM + place, act: 'kill', part, caughtUp: true })
+    steps.push({ at: CALM + place, act: 'start', part })
+  }
   for (let at = firstAt; at < slots; at += least + random.below(most)) {
     const absence = longAbsence && at > slots / 3
     if (absence) longAbsence = false
