@@ -19,7 +19,7 @@ import { withServers } from './kit/servers.ts'
 const USAGE = `npm run bench -- api [PART ...] [options]
 
   PART            mix, page, walk, charges, neighbours, memory (the first four when none is named)
-  --mode M        embedded or servers (both, one after the other)
+  --mode M        embedded, servers or cluster, or several with commas between (embedded,servers)
   --swaps N       swaps stored (10000000; for the walk 200000 at most)
   --seconds N     how long each turn of load lasts (10)
   --rounds N      turns of the service and of the bare route, one after the other (3)
@@ -33,12 +33,18 @@ const USAGE = `npm run bench -- api [PART ...] [options]
  * client is this process, the service another one on the same cores.
  */
 export async function run(args: readonly string[]): Promise<void> {
-  const defaults = { mode: '', swaps: 10_000_000, seconds: 10, rounds: 3, minutes: 10 }
+  const defaults = {
+    mode: 'embedded,servers',
+    swaps: 10_000_000,
+    seconds: 10,
+    rounds: 3,
+    minutes: 10,
+  }
   const read = readOptions(args, USAGE, defaults)
   if (read === null) return
   const { options, words } = read
   const parts = words.length > 0 ? words : ['mix', 'page', 'walk', 'charges']
-  const modes = ['embedded', 'servers'].filter((mode) => (options.mode || mode) === mode)
+  const modes = MODES.filter((mode) => options.mode.split(',').includes(mode))
   for (const mode of modes) {
     const stored = options.swaps
     if (parts.includes('neighbours'))
@@ -63,15 +69,18 @@ export async function run(args: readonly string[]): Promise<void> {
       await withService(mode, { stored: Math.min(stored, MOST_WALKED), perSlot: 400 }, (service) =>
         walk(mode, service),
       )
-    if (parts.includes('charges') && mode === 'servers')
+    if (parts.includes('charges') && mode !== 'embedded')
       await withServers(async ({ REDIS_URL }) => {
         const { perSecond, cpuUs } = await chargeFor(options.seconds, REDIS_URL ?? '')
         print(
           `${mode}: ${perSecond.toFixed(0)} charges a second on Redis, ${cpuUs.toFixed(1)} us of CPU each beside Redis' own, load ${loadavg()[0]?.toFixed(1)}`,
         )
-      })
+      }, mode)
   }
 }
+
+const MODES = ['embedded', 'servers', 'cluster'] as const
+type Mode = (typeof MODES)[number]
 
 const MOST_WALKED = 200_000
 /** Limits that no client reaches. They cost as much CPU as real limits. */
@@ -103,13 +112,13 @@ interface Service {
  * ms.
  */
 async function withService(
-  mode: string,
+  mode: Mode,
   swaps: { readonly stored: number; readonly perSlot: number },
   use: (service: Service) => Promise<void>,
   settings: Readonly<Record<string, string>> = HIGH_LIMITS,
 ): Promise<void> {
   if (mode === 'embedded') return openService({})
-  return withServers(openService)
+  return withServers(openService, mode)
 
   function openService(env: Readonly<Record<string, string>>): Promise<void> {
     return inFolder((folder) => serve(folder, env))

@@ -10,7 +10,7 @@ import { foldStored, type Pace } from './fold/stored.ts'
 import { print, printHead, printRow } from './kit/figures.ts'
 import { readOptions } from './kit/options.ts'
 import { forkBench } from './kit/processes.ts'
-import { withServers } from './kit/servers.ts'
+import { type ServersKind, withServers } from './kit/servers.ts'
 
 const USAGE = `npm run bench -- fold [PART ...] [--scale N] [--wallets N] [--partitions N]
 
@@ -23,7 +23,8 @@ const USAGE = `npm run bench -- fold [PART ...] [--scale N] [--wallets N] [--par
 
   --scale N       a share of the events (and of the wallets for restart and memory), for a quick look (1)
   --wallets N     alone and stored with this number of wallets only
-  --partitions N  of the log for stored (24)`
+  --partitions N  of the log for stored (24)
+  --mode M        for stored: servers or cluster (servers)`
 
 const PARTS = ['alone', 'stored', 'recompute', 'stall', 'restart', 'memory'] as const
 type Part = (typeof PARTS)[number]
@@ -37,11 +38,13 @@ export async function run(args: readonly string[]): Promise<void> {
     scale: 1,
     wallets: 0,
     partitions: PARTITIONS,
+    mode: 'servers',
     resident: false,
   })
   if (read === null) return
   const { options, words } = read
-  const { scale, partitions } = options
+  const { scale, partitions, mode } = options
+  if (mode !== 'servers' && mode !== 'cluster') return print(USAGE)
   const wanted = words.length === 0 ? PARTS : PARTS.filter((part) => words.includes(part))
   if (words.some((word) => !PARTS.some((part) => part === word))) return print(USAGE)
   if (options.resident) {
@@ -51,13 +54,18 @@ export async function run(args: readonly string[]): Promise<void> {
   print(`${cpus().length} cores, load average of the last minute ${loadavg()[0]?.toFixed(1)}\n`)
   printHead('what', 'measured', 'aim')
   const wallets = options.wallets === 0 ? [250, 10_000, 100_000] : [options.wallets]
-  for (const part of wanted) await MEASURES[part](scale, wallets, partitions)
+  for (const part of wanted) await MEASURES[part](scale, wallets, partitions, mode)
 }
 
 const MEASURES: Readonly<
   Record<
     Part,
-    (scale: number, numbersOfWallets: readonly number[], partitions: number) => Promise<void>
+    (
+      scale: number,
+      numbersOfWallets: readonly number[],
+      partitions: number,
+      mode: ServersKind,
+    ) => Promise<void>
   >
 > = {
   async alone(_scale, numbersOfWallets) {
@@ -70,7 +78,7 @@ const MEASURES: Readonly<
       )
     }
   },
-  stored: (scale, numbersOfWallets, partitions) =>
+  stored: (scale, numbersOfWallets, partitions, mode) =>
     withServers(async (env) => {
       for (const wallets of numbersOfWallets) {
         const { first, then, bytesPerSwap, bytesPerEvent } = await foldStored(benchServers(env), {
@@ -88,7 +96,7 @@ const MEASURES: Readonly<
         const bytes = `${bytesPerSwap.toFixed(0)} a swap; ${bytesPerEvent.toFixed(0)} an event in all tables`
         printRow(`bytes stored, ${count(wallets)} wallets`, bytes, '')
       }
-    }),
+    }, mode),
   recompute: (scale) =>
     withServers(async (env) => {
       for (const [wallets, each, aim] of [

@@ -23,7 +23,7 @@ const USAGE = `npm run bench -- latency [options]
   --slots N         slots measured in each mode, each with trades (1000)
   --slot-ms N       length of the market's slots (100)
   --per-slot N      transactions of tracked wallets a slot (5)
-  --mode M          embedded or servers (both, one after the other)`
+  --mode M          embedded, servers or cluster, or several with commas between (embedded,servers)`
 
 /** Slots before the first measured one, which warm the compiler. */
 const WARM_UP = 50
@@ -36,15 +36,18 @@ const WARM_UP = 50
  * servers started here and stopped at the end).
  */
 export async function run(args: readonly string[]): Promise<void> {
-  const defaults = { slots: 1000, 'slot-ms': 100, 'per-slot': 5, mode: '' }
+  const defaults = { slots: 1000, 'slot-ms': 100, 'per-slot': 5, mode: 'embedded,servers' }
   const read = readOptions(args, USAGE, defaults)
   if (read === null) return
   const { slots, 'slot-ms': slotMs, 'per-slot': perSlot, mode } = read.options
   const market: Market = { slotMs, perSlot }
   const measureIn = (env: Env) => inFolder((folder) => measure(slots, market, env, folder))
   print(`${slots} slots of ${market.slotMs} ms with trades, ${market.perSlot} transactions each`)
-  if (mode !== 'servers') report('embedded', await measureIn({}))
-  if (mode !== 'embedded') await withServers(async (env) => report('servers', await measureIn(env)))
+  for (const kind of mode.split(','))
+    if (kind === 'embedded') report(kind, await measureIn({}))
+    else if (kind === 'servers' || kind === 'cluster')
+      await withServers(async (env) => report(kind, await measureIn(env)), kind)
+    else return print(USAGE)
 }
 
 type Env = Readonly<Record<string, string>>

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { createRedisMeter } from '../../../api/credits/redis.ts'
+import { readRedisUrl } from '../../../api/redis-url.ts'
 import { createLogger } from '../../../pipeline/runtime/logger.ts'
 import { cpuSeconds } from '../kit/cpu.ts'
 
@@ -18,7 +19,9 @@ export interface Charges {
  * meanwhile as the service does, without a ledger. Rejects when a charge is refused.
  */
 export async function chargeFor(seconds: number, redisUrl: string): Promise<Charges> {
-  const meter = await createRedisMeter(new URL(redisUrl), { logger: createLogger('warn') })
+  const url = readRedisUrl(redisUrl)
+  if (url === undefined) throw new Error('not a URL of Redis')
+  const meter = await createRedisMeter(url, { logger: createLogger('warn') })
   try {
     const epoch = await meter.epoch()
     let rolledTo = '0-0'

@@ -3,6 +3,7 @@ import type { KafkaConfig } from '../../../pipeline/config.ts'
 import { createStore } from '../../../pipeline/store/create-store.ts'
 import { analystDatabase, migrate } from '../../../pipeline/store/migrate.ts'
 import type { Store } from '../../../pipeline/store/store.ts'
+import { loadDataConfig } from '../../service/config.ts'
 
 /** The real servers of one part of the bench, without data of other parts. */
 export interface BenchServers {
@@ -23,10 +24,12 @@ export function benchServers(env: Readonly<Record<string, string | undefined>>):
       topicPrefix: `bench-${randomBytes(4).toString('hex')}-`,
     }),
     async openStore() {
-      const url = new URL(env.CLICKHOUSE_URL ?? '')
       const database = `bench_${randomBytes(6).toString('hex')}`
-      url.pathname = `/${database}`
-      const store = await createStore({ kind: 'clickhouse', url })
+      const { store: config } = loadDataConfig({
+        ...env,
+        CLICKHOUSE_URL: env.CLICKHOUSE_URL?.replace(/^(https?:\/\/[^/]+).*/, `$1/${database}`),
+      })
+      const store = await createStore(config)
       await migrate(store)
       return {
         store,
