@@ -4,6 +4,7 @@ import type { EventLog } from '../pipeline/log/log.ts'
 import type { Logger } from '../pipeline/runtime/logger.ts'
 import { createReadiness, type Readiness } from '../pipeline/runtime/readiness.ts'
 import type { OnStage } from '../pipeline/runtime/slot-stage.ts'
+import type { AddSpan } from '../pipeline/runtime/span.ts'
 import type { Registry } from '../pipeline/runtime/telemetry.ts'
 import type { Store } from '../pipeline/store/store.ts'
 import { createTimelyStore } from '../pipeline/store/timely-store.ts'
@@ -54,8 +55,10 @@ export interface ApiDeps {
   readonly registry: Registry
   /** Readiness checks of this process, to which the API adds its own; default: a new set. */
   readonly readiness?: Readiness
-  /** Called when a slot is `stored`, `merged` and `written`. */
+  /** Called when a slot is `stored`, `arrived`, `merged` and `written`. */
   readonly onStage?: OnStage | undefined
+  /** Takes the trace of each request (rule K22); default: requests are not traced. */
+  readonly addSpan?: AddSpan | undefined
   readonly now?: () => number
   /** Options of the dashboard's test wallet; only with the simulator. */
   readonly testWallet?: TestWalletOptions | null

@@ -1,5 +1,6 @@
 import Koa from 'koa'
 import type { Logger } from '../pipeline/runtime/logger.ts'
+import type { AddSpan } from '../pipeline/runtime/span.ts'
 import { batchSends } from './middleware/batch-sends.ts'
 import type { RequestState } from './middleware/context.ts'
 import { cors } from './middleware/cors.ts'
@@ -7,6 +8,7 @@ import { errors } from './middleware/errors.ts'
 import { headers } from './middleware/headers.ts'
 import { requestId } from './middleware/request-id.ts'
 import { route } from './middleware/route.ts'
+import { traceRequest } from './middleware/trace-request.ts'
 import { createRoutes, type RouteDeps } from './routes.ts'
 
 /** Dependencies of the Koa application. */
@@ -14,6 +16,8 @@ export interface AppDeps extends RouteDeps {
   readonly logger: Logger
   /** Origins whose pages may call the API. */
   readonly corsOrigins: readonly string[]
+  /** Takes the trace of each request; undefined: requests are not traced. */
+  readonly addSpan?: AddSpan | undefined
 }
 
 /**
@@ -21,12 +25,13 @@ export interface AppDeps extends RouteDeps {
  * order of the middleware is the order of refusals (rule D2).
  */
 export function createApp(deps: AppDeps): Koa<RequestState> {
-  const { logger, metrics, corsOrigins } = deps
+  const { logger, metrics, corsOrigins, addSpan } = deps
   const app = new Koa<RequestState>()
   // Errors after the response has begun, such as broken connections. Koa would print them.
   app.on('error', (err) => logger.debug({ err }, 'connection failed'))
   app.use(batchSends())
   app.use(requestId)
+  if (addSpan) app.use(traceRequest(addSpan))
   app.use(headers)
   app.use(cors(corsOrigins))
   app.use(errors(logger, metrics))

@@ -91,11 +91,18 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   infra: ['pipeline', 'api'],
 }
 
+/** Loaded by `import()` alone, and only with a collector of traces. */
+const TRACING = 'pipeline/runtime/span-export.ts'
+
 /** Packages that only one file may import: the file that talks to the server of that client. */
 const SOLE_IMPORTER: Readonly<Record<string, string>> = {
   kafkajs: 'pipeline/log/kafka-client.ts',
   ioredis: 'api/redis-connection.ts',
   '@grpc/grpc-js': 'pipeline/ingest/stream/yellowstone.ts',
+  '@opentelemetry/api': TRACING,
+  '@opentelemetry/exporter-trace-otlp-http': TRACING,
+  '@opentelemetry/resources': TRACING,
+  '@opentelemetry/sdk-trace': TRACING,
 }
 
 const sources = ['pipeline', 'api', 'infra'].flatMap((top) =>
@@ -203,6 +210,11 @@ test('only one file imports the client of a server', (t) => {
       return sole !== undefined && file !== sole && !isTest(file)
     })
     .map(({ file, specifier }) => `${file} imports ${specifier}`)
+  t.deepEqual(wrong, [])
+})
+
+test('the packages of tracing are loaded only on demand', (t) => {
+  const wrong = internalImports.filter(({ target }) => target === TRACING)
   t.deepEqual(wrong, [])
 })
 

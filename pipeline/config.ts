@@ -81,6 +81,7 @@ export const pipelineEnv = {
   ).optional(),
   DATA_DIR: envString().default('.data'),
   METRICS_PORT: envInteger(0, 65535, 9464).default(9464),
+  OTEL_EXPORTER_OTLP_ENDPOINT: envUrl(['http', 'https'], 'http://collector:4318').optional(),
   LOG_LEVEL: envChoice(
     ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
     'info',

@@ -59,7 +59,7 @@ export interface FeedDeps {
   readonly registry: Registry
   /** Perturbation of served trades (rule I2); null: none. */
   readonly perturb?: Perturb | null
-  /** Called when a slot is `merged` and `written`. */
+  /** Called when a slot is `arrived`, `merged` and `written`. */
   readonly onStage?: OnStage | undefined
   /** Creates the source of `watchlist` and `signals`; by default it reads the store. */
   readonly views?: (store: Store) => ViewSource

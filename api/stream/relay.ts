@@ -54,7 +54,7 @@ export interface RelayDeps {
   readonly render: (swap: PublishedSwap & EventKey) => string
   readonly logger: Logger
   readonly metrics: FeedMetrics
-  /** Called when a slot is `merged` and, if it has trades, `written`. */
+  /** Called when a slot is `arrived`, `merged` and `written`. */
   readonly onStage?: OnStage | undefined
 }
 
@@ -206,6 +206,8 @@ export class Relay {
   }
 
   async #onLogBatch(batch: LogBatch): Promise<void> {
+    for (const entry of batch.records)
+      if (entry.kind === 'marker') this.#deps.onStage?.('arrived', entry.marker.slot)
     for (const part of aroundWithdrawals(batch)) await this.#readPart(part)
   }
 
@@ -269,10 +271,8 @@ export class Relay {
     this.#reportStage('merged', outputs)
     const entries = outputs.flatMap((output) => this.#renderer.render(output, at))
     this.#send(entries, at)
-    if (entries.length > 0) {
-      metrics.relaySeconds.observe((performance.now() - received) / 1000)
-      this.#reportStage('written', outputs)
-    }
+    if (entries.length > 0) metrics.relaySeconds.observe((performance.now() - received) / 1000)
+    this.#reportStage('written', outputs)
   }
 
   #updateWindow(entries: readonly FeedEntry[], at: number): void {
@@ -287,12 +287,8 @@ export class Relay {
   }
 
   #reportStage(stage: 'merged' | 'written', outputs: readonly PublishedOutput[]): void {
-    const { onStage } = this.#deps
-    if (onStage === undefined) return
-    for (const output of outputs) {
-      if (output.kind !== 'slot' || (stage === 'written' && output.swaps.length === 0)) continue
-      onStage(stage, output.marker.slot)
-    }
+    for (const output of outputs)
+      if (output.kind === 'slot') this.#deps.onStage?.(stage, output.marker.slot)
   }
 
   #resumePartitions(): void {

@@ -20,7 +20,7 @@ import { withServers } from './kit/servers.ts'
 
 const USAGE = `npm run bench -- latency [options]
 
-  --slots N         slots measured in each mode, each with trades (1000)
+  --slots N         slots measured in each mode (1000)
   --slot-ms N       length of the market's slots (100)
   --per-slot N      transactions of tracked wallets a slot (5)
   --mode M          embedded, servers or cluster, or several with commas between (embedded,servers)`
@@ -42,7 +42,7 @@ export async function run(args: readonly string[]): Promise<void> {
   const { slots, 'slot-ms': slotMs, 'per-slot': perSlot, mode } = read.options
   const market: Market = { slotMs, perSlot }
   const measureIn = (env: Env) => inFolder((folder) => measure(slots, market, env, folder))
-  print(`${slots} slots of ${market.slotMs} ms with trades, ${market.perSlot} transactions each`)
+  print(`${slots} slots of ${market.slotMs} ms, ${market.perSlot} transactions each`)
   for (const kind of mode.split(','))
     if (kind === 'embedded') report(kind, await measureIn({}))
     else if (kind === 'servers' || kind === 'cluster')
@@ -142,8 +142,7 @@ async function follow(url: string, key: string) {
 }
 
 /**
- * Records the times of slots until `slots` slots with trades are complete, not counting the
- * warm-up.
+ * Records the times of slots until `slots` slots are complete, not counting the warm-up.
  */
 function createRecorder(slots: number) {
   const open = new Map<number, Times>()

@@ -5,6 +5,7 @@ import { type ApiConfig, apiConfig } from '../../api/config.ts'
 import { readOrCreateSecretKey } from '../../api/secret-key.ts'
 import { createPerturb } from '../../pipeline/domain/perturbation.ts'
 import { readTextFile } from '../../pipeline/runtime/read-text-file.ts'
+import type { AddSpan } from '../../pipeline/runtime/span.ts'
 import type { ServiceConfig } from './config.ts'
 import type { ServiceContext } from './context.ts'
 import { demoApiKey } from './demo-account.ts'
@@ -54,6 +55,7 @@ export async function serveApi(
     readonly channel: AccountChannel
     readonly payments: PaymentWatch | null
     readonly source: Source | null
+    readonly addSpan: AddSpan | undefined
   },
 ): Promise<RunningApi> {
   const { config } = context
@@ -65,6 +67,7 @@ export async function serveApi(
     ...stores,
     config: apiConfig(config.api, secrets),
     channel,
+    addSpan: parts.addSpan,
     perturb: createPerturb(config.privacySalt),
     billing: payments && createBilling(payments, stores),
     testWallet: simulator && { rpcUrl: simulator.rpcUrl },

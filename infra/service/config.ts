@@ -76,6 +76,8 @@ export interface ServiceConfig extends DataConfig {
   /** `YELLOWSTONE_ENDPOINT` with tokens, for a process that does not ingest; null when unset. */
   readonly yellowstone: StreamServers | null
   readonly metricsPort: number
+  /** `OTEL_EXPORTER_OTLP_ENDPOINT`: the collector of traces; null: nothing is traced. */
+  readonly tracesEndpoint: URL | null
   /** Secret files by the `KEY_FILE` variable that names each. */
   readonly secretFiles: ReadonlyMap<string, string>
   readonly api: EnvOf<typeof apiEnv>
@@ -177,6 +179,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): S
     repairCallsPerHour: values.REPAIR_RPC_CALLS_PER_HOUR,
     strategiesFile: values.STRATEGIES_FILE ?? SHIPPED_STRATEGIES,
     metricsPort: values.METRICS_PORT,
+    tracesEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT ?? null,
     secretFiles: secretFilesOf(env),
     api: values,
   }

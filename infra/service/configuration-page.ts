@@ -11,6 +11,8 @@ const SECTIONS = {
     PORT: 'Port of REST and WebSocket; 0: any free one.',
     METRICS_PORT: 'Port of `/metrics`, `/healthz` and `/readyz` of this process; 0: off.',
     LOG_LEVEL: 'Lowest level of the log on stderr.',
+    OTEL_EXPORTER_OTLP_ENDPOINT:
+      'OpenTelemetry collector that takes traces by OTLP over HTTP; `/v1/traces` is added to the URL ([traces](operating.md#traces)).',
   },
   'Where data comes from': {
     INGEST_FAILOVER:
@@ -120,6 +122,7 @@ type Meanings = Readonly<Record<keyof ServiceEnv, string>>
 
 /** The effect of leaving a variable out, where the schema has no default. Markdown. */
 const UNSET: Partial<Meanings> = {
+  OTEL_EXPORTER_OTLP_ENDPOINT: 'nothing is traced',
   YELLOWSTONE_ENDPOINT: 'the built-in simulator',
   YELLOWSTONE_X_TOKEN: 'none',
   SOLANA_RPC_URL: "the simulator's",

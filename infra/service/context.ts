@@ -19,6 +19,8 @@ export interface ServiceContext {
    */
   readonly ingestMetrics: () => IngestMetrics
   readonly onStage: OnStage
+  /** Calls `observer` as well from now on whenever a slot reaches a stage. */
+  readonly observeStages: (observer: OnStage) => void
   /** Ends the process: called with a bug, or with the fault of a log that cannot recover. */
   readonly fail: (error: unknown) => void
 }
@@ -45,6 +47,7 @@ export function createContext(
   const readiness = createReadiness()
   const watch = createStageWatch(new Set([...config.roles].flatMap((role) => STAGES[role])))
   readiness.add({ stages: watch.check })
+  const observers: OnStage[] = onStage ? [watch.note, onStage] : [watch.note]
   return {
     config,
     logger: createLogger(config.logLevel).child({
@@ -58,9 +61,9 @@ export function createContext(
       return ingestMetrics
     },
     onStage(stage, slot) {
-      watch.note(stage, slot)
-      onStage?.(stage, slot)
+      for (const observe of observers) observe(stage, slot)
     },
+    observeStages: (observer) => observers.push(observer),
     fail,
     failed,
   }

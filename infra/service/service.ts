@@ -16,6 +16,7 @@ import { openProgramNames, reloadLabels } from './program-labels.ts'
 import { type Reload, reloadAll } from './reload.ts'
 import { openSource } from './source.ts'
 import { applySchema, openStores } from './stores.ts'
+import { openTraces } from './traces.ts'
 import { startWorkers } from './workers.ts'
 
 /** A running process of the service, in the roles of its configuration. */
@@ -75,6 +76,7 @@ async function startSteps(
   const { roles, metricsPort } = config
   const step = stepsOf(parts)
 
+  const traces = await step(config.tracesEndpoint, (endpoint) => openTraces(context, endpoint))
   const source = await step(roles.has('ingest'), () => openSource(config.source))
   const solPrices = await readPastSolPrices(config, source)
   const names = await openProgramNames(roles.has('ingest') ? config.labelsFile : null)
@@ -93,7 +95,7 @@ async function startSteps(
     startOperatorSocket(context, { ...stores, channel }, names, history),
   )
   const api = await step(secrets && channel && { secrets, channel }, (given) =>
-    serveApi(context, stores, { ...given, payments, source }),
+    serveApi(context, stores, { ...given, payments, source, addSpan: traces?.add }),
   )
   const workers = await step(roles.has('workers'), () => startWorkers(context, stores, source))
   const load = await step(solPrices.length > 0 && (source ?? workers), () =>
@@ -109,6 +111,7 @@ async function startSteps(
       pricesStored: load?.ended,
     }),
   )
+  traces?.follow(stores.log)
   const readLabels = roles.has('ingest') ? reloadLabels(context, names) : null
   const reloads = [api?.reload, readLabels, ingestion?.reload, workers?.reload]
   return { lines: api?.lines ?? [], reloads: reloads.filter((reload) => reload != null) }

@@ -438,6 +438,7 @@ refused({
     ROLES: 'ingest,cook',
     PORT: 'http',
     METRICS_PORT: '70000',
+    OTEL_EXPORTER_OTLP_ENDPOINT: `grpc://user:${PASSWORD}@127.0.0.1`,
     SECRET_KEY: PASSWORD,
     CLICKHOUSE_URL: `ftp://user:${PASSWORD}@127.0.0.1/x`,
     CLICKHOUSE_CLUSTER: 'main; DROP',
@@ -456,6 +457,7 @@ refused({
   CLICKHOUSE_URL: expected a URL starting with http:// or https://, for example http://user:password@clickhouse:8123/tracked_wallets
   CLICKHOUSE_CLUSTER: expected letters, digits, dashes, underscores, for example main
   METRICS_PORT: expected an integer from 0 to 65535, for example 9464
+  OTEL_EXPORTER_OTLP_ENDPOINT: expected a URL starting with http:// or https://, for example http://collector:4318
   PORT: expected an integer from 0 to 65535, for example 8080
   REDIS_URL: expected a URL starting with redis://, rediss://, redis+sentinel:// or rediss+sentinel://, for example redis://user:password@redis:6379 or redis+sentinel://user:password@host1:26379,host2:26379/mymaster
   SECRET_KEY: expected different keys of at least 32 bytes in hex or base64, separated by commas, for example one of openssl rand -hex 32

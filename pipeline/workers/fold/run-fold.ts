@@ -54,7 +54,7 @@ export interface FoldDeps {
   readonly windowMs?: number
   /** Called with an error that only a bug can cause. The process should end; a restart resumes. */
   readonly onBug: (error: unknown) => void
-  /** Called when a slot is `read` and `stored`. */
+  /** Called when a slot is `read`, `folded` and `stored`. */
   readonly onStage?: OnStage | undefined
 }
 
@@ -83,17 +83,18 @@ export async function runFold(
   let assigned: readonly number[] = []
 
   async function flush(batches: readonly LogBatch[]): Promise<void> {
+    for (const { records } of batches)
+      for (const entry of records) if (entry.kind === 'marker') onStage?.('read', entry.marker.slot)
     const order = new LateOrder(log.epoch, progress.passed())
     const lost = new Set(progress.lost)
     const newest = new Map<number, SlotMarker | null>()
     for (const part of splitAtWithdrawals(batches)) {
       const { flush, reached } = joinBatches(part, order, lost)
-      for (const [partition, marker] of reached) {
-        newest.set(partition, marker)
-        if (marker !== null) onStage?.('read', marker.slot)
-      }
+      for (const [partition, marker] of reached) newest.set(partition, marker)
       await worker.apply({ ...flush, replayed: progress.replayed(batches) })
     }
+    const slots = [...newest.values()].flatMap((marker) => marker?.slot ?? [])
+    if (slots.length > 0) onStage?.('folded', Math.max(...slots))
     await progress.store(batches, newest)
     const { slot } = progress.status(assigned)
     if (slot !== null) onStage?.('stored', slot)
