@@ -34,7 +34,12 @@ import type { BatchHandler, ConsumeOptions, Consumer, EventLog, LogExtent } from
 import type { LateOrigin, LogMessage, RecordMessage } from './log-message.ts'
 import { encodeMessage } from './record.ts'
 import { type FormatStop, newerFormat, StoppedPartitions } from './stopped-partitions.ts'
-import { createLogMetrics, type LogMetrics } from './telemetry.ts'
+import {
+  type AppendMetrics,
+  createAppendMetrics,
+  createLogMetrics,
+  type LogMetrics,
+} from './telemetry.ts'
 import { MAX_PARTITIONS, PARTITIONS, partitionOf, type Topic, walletEventsTopic } from './topics.ts'
 
 /**
@@ -70,6 +75,7 @@ export async function createKafkaLog(
     sessionTimeoutMs,
     producer,
     logger: deps.logger,
+    registry: deps.registry,
     metrics: createLogMetrics(deps.registry),
   })
 }
@@ -110,6 +116,7 @@ interface Parts {
   readonly sessionTimeoutMs: number
   readonly producer: PatientProducer
   readonly logger: Logger
+  readonly registry: Registry
   readonly metrics: LogMetrics
 }
 
@@ -122,6 +129,7 @@ class KafkaLog implements EventLog {
   readonly #closing = new AbortController()
   readonly #consumers = new Set<Consumer>()
   readonly #stopped: StoppedPartitions
+  #appendMetrics: AppendMetrics | undefined
   /** What `checkpoint` found at the end of the log that this version cannot read. */
   #newerAtEnd: FormatStop | null = null
 
@@ -282,11 +290,12 @@ class KafkaLog implements EventLog {
   }
 
   async #append(entries: readonly OutgoingEntry[], records: number): Promise<void> {
-    const { metrics } = this.#parts
+    this.#appendMetrics ??= createAppendMetrics(this.#parts.registry)
+    const { appendSeconds, appendedRecords } = this.#appendMetrics
     const started = performance.now()
     await this.#queue.append(entries)
-    metrics.appendSeconds.observe((performance.now() - started) / 1000)
-    metrics.appendedRecords.inc(records)
+    appendSeconds.observe((performance.now() - started) / 1000)
+    appendedRecords.inc(records)
   }
 
   /** Entries of a message on every partition. */

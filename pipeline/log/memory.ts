@@ -25,7 +25,7 @@ import type {
   StartOffsets,
 } from './log.ts'
 import type { LateOrigin, LogMessage } from './log-message.ts'
-import { createLogMetrics } from './telemetry.ts'
+import { type AppendMetrics, createAppendMetrics, createLogMetrics } from './telemetry.ts'
 import { MEMORY_PARTITIONS, partitionOf } from './topics.ts'
 
 export interface MemoryLogOptions {
@@ -64,7 +64,9 @@ class MemoryLog implements EventLog {
   readonly partitions: number
   readonly epoch: number
   readonly #logger: Logger
+  readonly #registry: Registry
   readonly #metrics
+  #appendMetrics: AppendMetrics | undefined
   readonly #options: Required<MemoryLogOptions>
   readonly #parts: readonly Partition[]
   readonly #groups = new Map<string, Group>()
@@ -75,6 +77,7 @@ class MemoryLog implements EventLog {
 
   constructor(deps: { logger: Logger; registry: Registry }, options: MemoryLogOptions) {
     this.#logger = deps.logger
+    this.#registry = deps.registry
     this.#metrics = createLogMetrics(deps.registry)
     this.#options = {
       partitions: MEMORY_PARTITIONS,
@@ -200,6 +203,8 @@ class MemoryLog implements EventLog {
 
   /** Appends run one after another, each when every group is close enough to the end. */
   #append(count: number, write: () => void): Promise<void> {
+    this.#appendMetrics ??= createAppendMetrics(this.#registry)
+    const { appendSeconds, appendedRecords } = this.#appendMetrics
     const started = performance.now()
     const done = this.#lastAppend.then(async () => {
       for (const part of this.#parts) {
@@ -211,8 +216,8 @@ class MemoryLog implements EventLog {
         this.#trim(part)
         part.changed.notify()
       }
-      this.#metrics.appendedRecords.inc(count)
-      this.#metrics.appendSeconds.observe((performance.now() - started) / 1000)
+      appendedRecords.inc(count)
+      appendSeconds.observe((performance.now() - started) / 1000)
     })
     this.#lastAppend = done.catch(() => {})
     return done

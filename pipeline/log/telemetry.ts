@@ -1,8 +1,11 @@
 import { metricsOf, type Registry } from '../runtime/telemetry.ts'
 
-/** Metrics of a log. */
-export function createLogMetrics(registry: Registry) {
-  const { counter, gauge, histogram } = metricsOf(registry)
+/**
+ * Metrics of a process that appends to the log. They are declared with its first append, so that
+ * readers do not export them.
+ */
+export function createAppendMetrics(registry: Registry) {
+  const { counter, histogram } = metricsOf(registry)
   return {
     appendSeconds: histogram(
       'log_append_seconds',
@@ -13,6 +16,16 @@ export function createLogMetrics(registry: Registry) {
       'log_appended_records_total',
       'Records acknowledged by the log, markers left out.',
     ),
+  }
+}
+
+/** See `createAppendMetrics`. */
+export type AppendMetrics = ReturnType<typeof createAppendMetrics>
+
+/** Metrics of a process that reads the log, as every role does. */
+export function createLogMetrics(registry: Registry) {
+  const { counter, gauge } = metricsOf(registry)
+  return {
     malformedRecords: counter(
       'log_malformed_records_total',
       'Records on the log that could not be parsed and were skipped.',
