@@ -52,7 +52,6 @@ const NOT_YET = [
   'feed_closes_total',
   'api_connections_refused_total',
   'api_logins_total',
-  'backfill_open_jobs',
   'ALERTS',
   'chain_breaks',
 ]

@@ -20,7 +20,9 @@ const OF_ALL = [
 
 const OWN: Readonly<Record<Role, readonly string[]>> = {
   ingest: [
+    'backfill_done_jobs_total',
     'backfill_open_jobs',
+    'backfill_transactions_total',
     'deposits_rpc_requests_total',
     'ingest_append_seconds',
     'ingest_dropped_transactions_total',

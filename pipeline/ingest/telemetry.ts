@@ -3,7 +3,7 @@ import { metricsOf, type Registry } from '../runtime/telemetry.ts'
 /** The metrics of ingest. No label names a wallet, a slot or a signature (rule I1). */
 export function createIngestMetrics(registry: Registry) {
   const { counter, gauge, histogram } = metricsOf(registry)
-  return {
+  const metrics = {
     updates: counter('ingest_updates_total', 'Updates received from the Yellowstone stream.', [
       'kind',
     ]),
@@ -65,7 +65,17 @@ export function createIngestMetrics(registry: Registry) {
     ),
     openBackfills: gauge(
       'backfill_open_jobs',
-      'Backfills of one wallet each that are not done, by reason: gap (a hole in the log), added (a new wallet).',
+      'Backfills of one wallet each that are not done, by reason: gap (a hole in the log), added (a new wallet), operator (of a command that runs in this process).',
+      ['reason'],
+    ),
+    doneBackfills: counter(
+      'backfill_done_jobs_total',
+      'Backfills of one wallet each that were done, by reason as `backfill_open_jobs`.',
+      ['reason'],
+    ),
+    backfillTransactions: counter(
+      'backfill_transactions_total',
+      'Transactions that backfills fetched and handed to the log, by reason.',
       ['reason'],
     ),
     rpcBlocks: counter('ingest_rpc_blocks_total', 'Blocks fetched over RPC, by purpose.', ['why']),
@@ -93,6 +103,12 @@ export function createIngestMetrics(registry: Registry) {
     ),
     slot: gauge('ingest_slot', 'The newest slot acknowledged by the log.'),
   }
+  for (const reason of ['gap', 'added', 'operator']) {
+    metrics.openBackfills.set({ reason }, 0)
+    metrics.doneBackfills.inc({ reason }, 0)
+    metrics.backfillTransactions.inc({ reason }, 0)
+  }
+  return metrics
 }
 
 /** See `createIngestMetrics`. */

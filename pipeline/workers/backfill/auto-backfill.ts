@@ -149,15 +149,16 @@ export class AutoBackfill {
   }
 
   async #runJobs(jobs: readonly BackfillJob[]): Promise<void> {
-    const { backfills, store } = this.#deps
+    const { backfills, store, metrics } = this.#deps
     const addresses = await readTrackedWallets(store)
     // Read once, so that all jobs wait together until it is final.
     const liveSlot = await backfills.rpc.getSlot()
     await mapConcurrently(jobs, JOBS_AT_ONCE, async (job) => {
       const address = addresses[job.wallet - 1]
       // Without an address, the wallets file of the job was refused after `onAdded`.
-      if (address !== undefined)
-        await backfills.runJob({ job, address, liveSlot }, this.#stopping.signal)
+      if (address === undefined) return
+      await backfills.runJob({ job, address, liveSlot }, this.#stopping.signal)
+      metrics.openBackfills.dec({ reason: job.reason })
     })
   }
 }

@@ -13,12 +13,13 @@ import type { ServiceError } from '../../domain/service-error.ts'
 import type { SolPrice } from '../../domain/slot.ts'
 import { LIVE_START } from '../../domain/slot.ts'
 import { createWallets } from '../../domain/wallets.ts'
-import { createIngestMetrics } from '../../ingest/telemetry.ts'
+import { createIngestMetrics, type IngestMetrics } from '../../ingest/telemetry.ts'
 import { createMemoryLog } from '../../log/memory.ts'
 import { createLogger } from '../../runtime/logger.ts'
 import { createRegistry } from '../../runtime/telemetry.ts'
 import { migrate } from '../../store/migrate.ts'
 import type { Row } from '../../store/store.ts'
+import type { BackfillReason } from '../../store/tables/backfills.ts'
 import { readStorageMarker } from '../../store/tables/progress.ts'
 import { aMarker } from '../../testing/a-marker.ts'
 import { openTestStore, type TestStore } from '../../testing/test-store.ts'
@@ -123,6 +124,7 @@ async function startPipeline(
       throw error
     },
   })
+  const metrics = createIngestMetrics(createRegistry())
   const backfills = (onRequest?: (body: string) => void) =>
     createBackfills({
       store,
@@ -130,16 +132,18 @@ async function startPipeline(
       logger,
       logIsDurable: false,
       rpcUrl: simulator.rpcUrl,
-      metrics: createIngestMetrics(createRegistry()),
+      metrics,
       priceMaxAgeSeconds: 3600,
       ...(onRequest && { onRequest }),
     })
-  const own = backfills()
+  /** Numbers of open gaps that the metric had while their history was fetched. */
+  const openSeen = new Set<number>()
+  const own = backfills(async () => openSeen.add((await progressOf(metrics, 'gap')).open))
   const auto = new AutoBackfill({
     store,
     logger,
     backfills: own,
-    metrics: createIngestMetrics(createRegistry()),
+    metrics,
     onBug: (error) => {
       throw error
     },
@@ -173,6 +177,8 @@ async function startPipeline(
   return {
     backfills,
     ingest,
+    openSeen,
+    progress: (reason: BackfillReason) => progressOf(metrics, reason),
     async stored(slot: number): Promise<void> {
       while (((await readStorageMarker(store))?.slot ?? 0) < slot)
         await new Promise((resolve) => setTimeout(resolve, 20))
@@ -201,6 +207,18 @@ async function startPipeline(
       await log.close()
     },
   }
+}
+
+/** What the metrics say of the backfills with this reason. */
+async function progressOf(metrics: IngestMetrics, reason: BackfillReason) {
+  const { openBackfills, doneBackfills, backfillTransactions } = metrics
+  const [open = 0, done = 0, transactions = 0] = await Promise.all(
+    [openBackfills, doneBackfills, backfillTransactions].map(async (metric) => {
+      const { values } = await metric.get()
+      return values.find(({ labels }) => labels.reason === reason)?.value
+    }),
+  )
+  return { open, done, transactions }
 }
 
 /** Starts the pipeline on empty tables at slot `LATE`. Prices are inputs (rule C1). */
@@ -264,14 +282,15 @@ test.serial(
     const { late, close } = await startLate()
     const backfills = late.backfills()
     const summaries = await backfills.run(wallets, history, unstopped, () => late.advance(1))
+    const progress = await late.progress('operator')
     await late.stored(END)
     await close()
     backfills.close()
     t.deepEqual(await readTables(), seen)
-    t.is(
-      summaries.reduce((sum, { missing }) => sum + missing, 0),
-      0,
-    )
+    const sum = (of: 'missing' | 'transactions') =>
+      summaries.reduce((all, summary) => all + summary[of], 0)
+    t.is(sum('missing'), 0)
+    t.deepEqual(progress, { open: 0, done: WALLETS, transactions: sum('transactions') })
   },
 )
 
@@ -296,6 +315,7 @@ test.serial(
       if ((await done()) > 0) cut.abort()
     })
     t.is(await running.catch((error: ServiceError) => error.code), 'closed')
+    t.is((await late.progress('operator')).open, 0)
     first.close()
     const safe = await done()
     t.true(safe > 0)
@@ -506,6 +526,8 @@ test.serial(
     }
     for (const item of await listWallets())
       t.deepEqual([item.complete_since, item.gaps], [since, []])
+    t.is((await after.progress('gap')).done, WALLETS)
+    t.true([...after.openSeen].some((open) => open > 0 && open < WALLETS)) // it falls one by one
     simulator.advance(END + 1 - simulator.slot)
     await after.stored(END)
     await after.fillPrices()

@@ -178,7 +178,9 @@ async function runAll(
     progress.transactions += transactions
     onProgress({ ...progress })
   }
-  return mapConcurrently(wallets, WALLETS_AT_ONCE, async (wallet): Promise<BackfillSummary> => {
+  const { openBackfills } = deps.metrics
+  openBackfills.inc({ reason: 'operator' }, wallets.length)
+  const runOne = async (wallet: number): Promise<BackfillSummary> => {
     const address = addresses[wallet - 1]
     if (address === undefined)
       throw new ServiceError('wallet_not_found', `W${wallet} is not tracked`)
@@ -186,8 +188,13 @@ async function runAll(
     const done = await runWithRest(job, address, deps, stop, onPage)
     progress.wallets += 1
     onProgress({ ...progress })
+    openBackfills.dec({ reason: 'operator' })
     const coverage = await deps.coverage.ofWallet(wallet)
     return summarize(wallet, done, coverage?.time ?? null)
+  }
+  return mapConcurrently(wallets, WALLETS_AT_ONCE, runOne).finally(() => {
+    // After a failure or a stop some wallets are left. They are no longer under way.
+    openBackfills.dec({ reason: 'operator' }, wallets.length - progress.wallets)
   })
 }
 

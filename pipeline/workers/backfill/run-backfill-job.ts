@@ -35,7 +35,8 @@ export async function runBackfillJob(
   stop: AbortSignal,
   onPage: (page: { readonly transactions: number }) => void = () => {},
 ): Promise<BackfillJob> {
-  const { coverage, store, log } = deps
+  const { coverage, store, log, metrics } = deps
+  const { reason } = opened
   let covered = await coverage.ofWallet(opened.wallet)
   let begun = opened
   if (opened.newestSlot === null) {
@@ -44,9 +45,13 @@ export async function runBackfillJob(
   }
   const coveredFrom = begun.reason === 'gap' ? null : (covered?.slot ?? null)
   const options = { job: begun, address, coveredFrom, stop }
-  const { job, oldest } = await backfillWallet(options, deps, onPage)
+  const { job, oldest } = await backfillWallet(options, deps, (page) => {
+    metrics.backfillTransactions.inc({ reason }, page.transactions)
+    onPage(page)
+  })
   if (deps.hasFold) await waitUntilFolded({ store, log }, [job.wallet], stop)
   await finish(job, oldest, deps)
+  metrics.doneBackfills.inc({ reason })
   return job
 }
 
