@@ -1,93 +1,125 @@
-import test from 'ava'
+import anyTest, { type ExecutionContext } from 'ava'
 import { type ReceivedSpan, startOtlpReceiver } from '../../pipeline/testing/otlp-receiver.ts'
-import { deploy } from './deployment.ts'
+import { type CustomerAnswer, until } from './customer.ts'
+import { type Deployment, deploy, WHY_NO_SERVERS } from './deployment.ts'
 
 /*
  * Traces of slots and of requests, as a collector receives them (rule K22).
  */
 
-test('a slot with a trade is one trace from its seal to the socket, a slot without one has the same spans, a request is a trace of its own, and none holds a key, an address, a signature or what was asked for', async (t) => {
+const TITLE =
+  'a slot with a trade is one trace from its seal to the socket, a slot without one has the same spans, a request is a trace of its own, and none holds a key, an address, a signature or what was asked for'
+
+anyTest.serial(`one process: ${TITLE}`, (t) => run(t, 'embedded'))
+if (WHY_NO_SERVERS) {
+  anyTest.serial.skip(`a process per role: ${TITLE} (skipped: ${WHY_NO_SERVERS})`, () => {})
+} else anyTest.serial(`a process per role: ${TITLE}`, (t) => run(t, 'servers'))
+
+async function run(t: ExecutionContext, kind: Deployment['kind']): Promise<void> {
   t.timeout(240_000)
   const receiver = await startOtlpReceiver()
   t.teardown(() => receiver.close())
-  const service = await deploy('embedded', [], {
-    OTEL_EXPORTER_OTLP_ENDPOINT: receiver.endpoint,
-  })
+  const service = await deploy(kind, [], { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.endpoint })
   t.teardown(() => service.remove())
-  const process = service.start('all')
-  const customer = await service.customer(await process.line('api_key'))
+  service.startAll()
+  const api = service.processes.get('api') ?? service.processes.get('all')
+  const url = await api?.line('url')
+  await until(
+    () => fetch(`${url}/readyz`),
+    ({ ok }) => ok,
+  )
+  const key = await service.createAccount(1_000_000)
+  const customer = await service.customer(key)
   const feed = await customer.follow()
   await receiver.until((spans) => spans.some(({ name }) => name === 'send'))
   await feed.received(20)
-  const [trade] = feed.trades
-  const page = await customer.get('/trades?limit=7')
-  await customer.get(`/tokens/${trade?.mint}/swaps?limit=3`)
-  await customer.get('/trades?limit=none')
-  await customer.get(`/nothing/${trade?.mint}`)
+  const mint = String(feed.trades[0]?.mint)
+  const answers: CustomerAnswer[] = []
+  for (const path of [
+    ...['/trades?limit=7', `/tokens/${mint}/swaps?limit=3`, '/trades?limit=none'],
+    `/nothing/${mint}`,
+  ])
+    answers.push(await customer.get(path))
   const sql = async <Row>(query: string) =>
     ((await service.operator('sql', query)).document as { items: Row[] }).items // rule J3
   const swaps = await sql<{ slot: string; signature: string }>(
-    'SELECT toString(slot) AS slot, signature FROM swaps ORDER BY swaps.slot',
+    'SELECT toString(slot) AS slot, signature FROM swaps',
   )
   const { document: tracked } = await service.operator('wallets')
   const { items: wallets } = tracked as { items: { address: string }[] } // rule J3
   feed.close()
-  t.is(await process.stop(), 0)
+  for (const process of service.processes.values()) t.is(await process.stop(), 0)
 
-  const traces = slotTraces(receiver.spans)
   const traded = new Set(swaps.map(({ slot }) => Number(slot)))
-  // Each kind of span comes in the order of the slots, so those up to here have all of theirs.
-  const end = Math.min(...['append', 'store', 'send'].map((name) => newest(receiver.spans, name)))
-  const isSealed = (spans: readonly ReceivedSpan[]) => spans.some(({ name }) => name === 'seal')
-  const inner = [...traces].filter(([slot, spans]) => slot <= end && isSealed(spans))
-  t.true(inner.some(([slot]) => traded.has(slot)))
-  t.true(inner.some(([slot]) => !traded.has(slot)))
-  for (const [slot, spans] of inner) t.deepEqual(treeOf(spans), WHOLE, `slot ${slot}`)
+  const whole = wholeTraces(receiver.spans)
+  t.true(whole.some(([slot]) => traded.has(slot)))
+  t.true(whole.some(([slot]) => !traded.has(slot)))
+  for (const [slot, spans] of whole) {
+    t.is(new Set(spans.map(({ traceId }) => traceId)).size, 1)
+    t.deepEqual(treeOf(spans), TREE, `slot ${slot}`)
+  }
 
-  const requests = receiver.spans.filter(({ kind }) => kind === SERVER)
-  const described = requests.map(({ name, parentSpanId, attributes }) => {
-    const { 'tracked_wallets.request_id': id, ...others } = attributes
-    return { name, parentSpanId, id, ...others }
-  })
-  const request = (name: string) => described.filter((one) => one.name === name)
-  const [listed, refused] = request('GET /trades')
-  t.deepEqual(
-    [listed, refused],
-    [
-      {
-        name: 'GET /trades',
-        parentSpanId: undefined,
-        id: page.headers.get('x-request-id'),
-        'http.request.method': 'GET',
-        'http.route': '/trades',
-        'http.response.status_code': 200,
-        'tracked_wallets.credits_charged': 3,
-      },
-      {
-        ...listed,
-        id: refused?.id,
-        'http.response.status_code': 400,
-        'tracked_wallets.credits_charged': 0,
-      },
-    ],
-  )
-  t.deepEqual(
-    requests.map(({ name, attributes }) => `${name} ${attributes['http.response.status_code']}`),
-    ['GET /ws 101', 'GET /trades 200', 'GET /tokens/:mint/swaps 200', 'GET /trades 400', 'GET 404'],
-  )
-
-  const key = process.lines.get('api_key') ?? ''
-  const secrets = [key, String(trade?.mint), 'limit', ...wallets.map(({ address }) => address)]
+  checkRequests(t, receiver.spans, answers)
+  const secrets = [key, mint, 'limit', ...wallets.map(({ address }) => address)]
   const sent = receiver.bodies.join('\n')
   t.deepEqual(
     [...secrets, ...swaps.map(({ signature }) => signature)].filter((text) => sent.includes(text)),
     [],
   )
-})
+}
+
+/** Checks the traces of the four requests that `run` makes, and that of the WebSocket handshake. */
+function checkRequests(
+  t: ExecutionContext,
+  spans: readonly ReceivedSpan[],
+  answers: readonly CustomerAnswer[],
+): void {
+  const requests = spans.filter(({ kind }) => kind === SERVER)
+  const request = (name: string, route: string | undefined, status: number, credits: number) => ({
+    name,
+    parentSpanId: undefined,
+    attributes: {
+      'http.request.method': 'GET',
+      ...(route && { 'http.route': route }),
+      'http.response.status_code': status,
+      'tracked_wallets.credits_charged': credits,
+    },
+  })
+  t.deepEqual(
+    answers.map(({ headers }) => {
+      const id = headers.get('x-request-id')
+      const found = requests.filter(({ attributes }) => attributes[REQUEST_ID] === id)
+      return found.map(
+        ({ name, parentSpanId, attributes: { [REQUEST_ID]: _, ...attributes } }) => ({
+          name,
+          parentSpanId,
+          attributes,
+        }),
+      )
+    }),
+    [
+      [request('GET /trades', '/trades', 200, 3)],
+      [request('GET /tokens/:mint/swaps', '/tokens/:mint/swaps', 200, 3)],
+      [request('GET /trades', '/trades', 400, 0)],
+      [request('GET', undefined, 404, 0)],
+    ],
+  )
+  t.true(
+    requests.some(
+      ({ name, attributes }) =>
+        name === 'GET /ws' && attributes['http.response.status_code'] === 101,
+    ),
+  )
+}
+
+const REQUEST_ID = 'tracked_wallets.request_id'
 
 const SERVER = 2
 
-const WHOLE = [
+const STEPS = ['seal', 'decode', 'append', 'fold', 'store', 'relay', 'send']
+
+/** The trace of a slot, sorted. */
+const TREE = [
   ' > seal',
   'append > fold',
   'append > relay',
@@ -97,23 +129,18 @@ const WHOLE = [
   'seal > decode',
 ]
 
-/** The spans of each slot; fails if a slot has two traces. */
-function slotTraces(spans: readonly ReceivedSpan[]): Map<number, ReceivedSpan[]> {
-  const slots = new Map<number, ReceivedSpan[]>()
-  for (const span of spans) {
-    if (span.attributes.slot === undefined) continue
-    const slot = slotOf(span)
-    const others = slots.get(slot) ?? []
-    if (others.some(({ traceId }) => traceId !== span.traceId))
-      throw new Error(`slot ${slot} has two traces`)
-    slots.set(slot, [...others, span])
-  }
-  return slots
-}
-
-/** The newest slot with a span of this name. */
-function newest(spans: readonly ReceivedSpan[], name: string): number {
-  return Math.max(...spans.filter((span) => span.name === name).map(slotOf))
+/**
+ * The spans of each slot that every process saw from its beginning to its end. Spans of one name
+ * come in the order of the slots, so these lie between the newest first and the oldest last one.
+ */
+function wholeTraces(all: readonly ReceivedSpan[]): [slot: number, ReceivedSpan[]][] {
+  const slots = STEPS.map((step) => all.filter(({ name }) => name === step).map(slotOf))
+  const begin = Math.max(...slots.map((of) => Math.min(...of)))
+  const end = Math.min(...slots.map((of) => Math.max(...of)))
+  const traces = new Map<number, ReceivedSpan[]>()
+  for (const span of all.filter(({ name }) => STEPS.includes(name)))
+    traces.set(slotOf(span), [...(traces.get(slotOf(span)) ?? []), span])
+  return [...traces].filter(([slot]) => slot >= begin && slot <= end)
 }
 
 function slotOf({ attributes }: ReceivedSpan): number {
