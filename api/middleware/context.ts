@@ -31,3 +31,8 @@ export interface RequestState {
 
 /** Koa middleware with the state of a request. */
 export type ApiMiddleware = Middleware<RequestState>
+
+/** The status that the client got. The feed answers the handshakes that it accepts itself. */
+export function answeredStatus(ctx: Parameters<ApiMiddleware>[0]): number {
+  return ctx.respond === false ? 101 : ctx.status
+}

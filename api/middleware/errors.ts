@@ -2,7 +2,7 @@ import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import type { Logger } from '../../pipeline/runtime/logger.ts'
 import { problem, toApiError } from '../errors.ts'
 import type { ApiMetrics } from '../telemetry.ts'
-import type { ApiMiddleware } from './context.ts'
+import { type ApiMiddleware, answeredStatus } from './context.ts'
 import { createFailureLog } from './failure-log.ts'
 
 /**
@@ -33,7 +33,7 @@ export function errors(logger: Logger, metrics: ApiMetrics): ApiMiddleware {
       }
     }
     metrics.requestSeconds.observe(
-      { resource: ctx.state.resource ?? 'none', status: ctx.status },
+      { resource: ctx.state.resource ?? 'none', status: answeredStatus(ctx) },
       (performance.now() - started) / 1000,
     )
   }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { AddSpan } from '../../pipeline/runtime/span.ts'
-import type { ApiMiddleware } from './context.ts'
+import { type ApiMiddleware, answeredStatus } from './context.ts'
 
 /**
  * Makes one trace of each request: its method, declared path, status, id and the credits charged,
@@ -12,8 +12,7 @@ export function traceRequest(add: AddSpan): ApiMiddleware {
     const started = performance.now()
     await next()
     const { resource, requestId, cost } = ctx.state
-    // The feed answers a WebSocket handshake itself.
-    const status = ctx.respond === false ? 101 : ctx.status
+    const status = answeredStatus(ctx)
     const ids = randomBytes(24).toString('hex')
     add({
       name: resource === undefined ? ctx.method : `${ctx.method} ${resource}`,
