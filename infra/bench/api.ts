@@ -14,6 +14,7 @@ import { cpuSeconds } from './kit/cpu.ts'
 import { median, percentiles, print, printHead, printRow } from './kit/figures.ts'
 import { inFolder } from './kit/folder.ts'
 import { readOptions } from './kit/options.ts'
+import { residentMiB } from './kit/resident.ts'
 import { withServers } from './kit/servers.ts'
 
 const USAGE = `npm run bench -- api [PART ...] [options]
@@ -279,8 +280,7 @@ async function watchMemory(service: Service, minutes: number): Promise<void> {
       key: service.key,
       seconds: minute === 0 ? 10 : 60,
     })
-    const status = readFileSync(`/proc/${service.process.child.pid}/status`, 'utf8')
-    const kb = Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1])
-    print(`minute ${minute}: ${(kb / 1024).toFixed(0)} MiB at ${perSecond.toFixed(0)} answers/s`)
+    const mib = residentMiB(service.process.child.pid ?? 0)
+    print(`minute ${minute}: ${mib} MiB at ${perSecond.toFixed(0)} answers/s`)
   }
 }

@@ -1,0 +1,199 @@
+import { execFileSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import bs58 from 'bs58'
+import { median, print, printHead, printRow } from '../bench/kit/figures.ts'
+import { readOptions } from '../bench/kit/options.ts'
+import { residentMiB } from '../bench/kit/resident.ts'
+import { serversStatus, startServers } from '../servers/servers.ts'
+import { BUSY_MARKET } from '../simulator/market/sizes.ts'
+import { Customer } from '../whole-service/customer.ts'
+import { deploy, emptyServers } from '../whole-service/deployment.ts'
+import { Follower } from '../whole-service/follower.ts'
+import { freePort } from '../whole-service/free-port.ts'
+import { ROOT, startProcess } from '../whole-service/service-process.ts'
+import { Fleet } from './kit/fleet.ts'
+import { runOperator } from './kit/run-operator.ts'
+
+const USAGE = `npm run -s drill -- soak --data DIR [options]
+
+Runs two processes of each role on a cluster, over a market with many times the usual trades, with a
+follower on each API. Prints the lag, the memory of each process and the disk of each server every
+few minutes. Exits with 1 if a process of the service grows after the first quarter, the lag grows,
+a process ends, a follower misses trades of the other one, or credits do not add up.
+
+  --data DIR     folder of a cluster (infra/servers); left running
+  --minutes N    how long (120)
+  --times N      transactions of the market, in times the usual ones (10)
+  --every N      seconds between two lines (120)`
+
+/** The median of the last quarter may be this much above that of the second one. */
+const MAX_GROWTH = 1.15
+const MAX_LAG_SECONDS = 30
+/** Usage is rolled up within a second. */
+const ROLL_UP_MS = 3000
+
+/** What was measured at one time. */
+interface Sample {
+  readonly minute: number
+  readonly lag: number
+  /** MiB by process or server. */
+  readonly memory: ReadonlyMap<string, number>
+  readonly disk: ReadonlyMap<string, number>
+}
+
+/** Runs the drill. Returns whether nothing grew that must not. */
+export async function run(args: readonly string[]): Promise<boolean> {
+  const defaults = { data: '', minutes: 120, times: 10, every: 120 }
+  const read = readOptions(args, USAGE, defaults)
+  if (read === null) return true
+  const { data, minutes, times, every } = read.options
+  if (data === '') throw new Error(USAGE)
+  const folder = mkdtempSync(join(tmpdir(), 'soak-'))
+  const servers = await emptyServers(await startServers(data, { cluster: true }))
+  const simulator = startProcess('infra/simulator/main.js', {}, [
+    ...['--wallets-file', join(folder, 'wallets.txt')],
+    ...['--tracked-per-slot', String(times * BUSY_MARKET.trackedPerSlot)],
+    ...['--others-per-slot', String(times * BUSY_MARKET.othersPerSlot)],
+  ])
+  await simulator.line('WALLETS_FILE')
+  const deployment = await deploy('embedded', [], {
+    ...servers.env,
+    ...Object.fromEntries(simulator.lines),
+    PORT: String(await freePort()),
+    LOG_LEVEL: 'warn',
+  })
+  const fleet = await Fleet.create(deployment.env)
+  try {
+    for (const member of fleet.members) {
+      fleet.start(member, ROOT)
+      await fleet.answers(member)
+    }
+    const wallet = bs58.encode(randomBytes(32))
+    const granted = 1_000_000_000
+    const create = ['account', 'create', '--wallet', wallet, '--credits', String(granted)]
+    const key = String((await runOperator(deployment, ...create)).api_key)
+    const urls = await Promise.all(
+      fleet.of('api').map(async ({ process }) => (await process?.line('url')) ?? ''),
+    )
+    const followers = urls.map((url) => new Follower(new Customer(url, key)))
+    for (const member of fleet.members) await fleet.ready(member)
+    const samples = await watch(fleet, data, urls[0] ?? '', { minutes, every })
+    await Promise.all(followers.map((follower) => follower.stop()))
+    await delay(ROLL_UP_MS)
+    const faults = [...growing(samples), ...differing(followers)]
+    const { balance_credits: balance } = await runOperator(
+      deployment,
+      'account',
+      'show',
+      '--wallet',
+      wallet,
+    )
+    const sent = followers.reduce((sum, follower) => sum + follower.allIds().length, 0)
+    print(`${sent} trades sent, ${fleet.takeovers} takeovers of ingest without need`)
+    if (granted - Number(balance) !== sent)
+      faults.push(`the customer pays ${granted - Number(balance)} credits for ${sent} trades`)
+    const { code, document } = await deployment.operator('ledger', 'check')
+    if (code !== 0) faults.push(`ledger check: ${JSON.stringify(document)}`)
+    faults.push(...(await fleet.stop()))
+    for (const fault of faults) print(`FAULT ${fault}`)
+    return faults.length === 0
+  } finally {
+    await fleet.close()
+    await deployment.remove()
+    await simulator.stop()
+    await servers.drop()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** Takes samples, and prints each. */
+async function watch(
+  fleet: Fleet,
+  data: string,
+  url: string,
+  { minutes, every }: { readonly minutes: number; readonly every: number },
+): Promise<Sample[]> {
+  const samples: Sample[] = []
+  const startedAt = Date.now()
+  for (let n = 0; Date.now() - startedAt < minutes * 60_000; n += 1) {
+    for (const at = startedAt + n * every * 1000; Date.now() < at; await delay(1000))
+      fleet.supervise()
+    const sample = await takeSample(fleet, data, url, startedAt)
+    if (n === 0)
+      printHead(
+        'minute',
+        'lag s',
+        ...[...sample.memory.keys()].map((name) => `${name} MiB`),
+        ...[...sample.disk.keys()].map((name) => `${name} disk MiB`),
+      )
+    printRow(sample.minute, sample.lag, ...sample.memory.values(), ...sample.disk.values())
+    samples.push(sample)
+  }
+  return samples
+}
+
+async function takeSample(
+  fleet: Fleet,
+  data: string,
+  url: string,
+  startedAt: number,
+): Promise<Sample> {
+  const response = await fetch(`${url}/status`)
+  const { lag_seconds: lag } = (await response.json()) as { lag_seconds: number } // rule J4
+  const nodes = await serversStatus(data)
+  const memory = new Map<string, number>()
+  for (const [place, { role, process }] of fleet.members.entries())
+    memory.set(`${role} ${1 + (place % 2)}`, residentMiB(process?.child.pid ?? 0))
+  for (const { name, pid } of nodes) if (pid !== null) memory.set(name, residentMiB(pid))
+  const disk = new Map(
+    nodes
+      .filter(({ name }) => !/proxy|sentinel/.test(name))
+      .map(({ name }) => [name, diskMiB(join(data, name))]),
+  )
+  return { minute: Math.round((Date.now() - startedAt) / 60_000), lag, memory, disk }
+}
+
+function diskMiB(folder: string): number {
+  // Files may vanish while they are counted.
+  const output = execFileSync('sh', ['-c', 'du -sm "$1" 2>/dev/null || true', 'sh', folder])
+  return Number.parseInt(output.toString(), 10)
+}
+
+/** What grows after the first quarter of the time. */
+function growing(samples: readonly Sample[]): string[] {
+  const quarter = (n: number) =>
+    samples.slice(Math.floor((samples.length * n) / 4), Math.ceil((samples.length * (n + 1)) / 4))
+  const faults: string[] = []
+  for (const name of samples[0]?.memory.keys() ?? []) {
+    if (!/^(api|workers|ingest) /.test(name)) continue
+    const [early, late] = [1, 3].map((n) =>
+      median(quarter(n).map(({ memory }) => memory.get(name) ?? 0)),
+    )
+    if (early === undefined || late === undefined || late <= early * MAX_GROWTH) continue
+    faults.push(`the memory of ${name} grows from ${early} to ${late} MiB`)
+  }
+  const lag = median(quarter(3).map((sample) => sample.lag))
+  if (lag > MAX_LAG_SECONDS) faults.push(`the lag is ${lag} s in the last quarter`)
+  return faults
+}
+
+/** Trades that one follower got and the other did not, between the first and the last of both. */
+function differing(followers: readonly Follower[]): string[] {
+  const texts = followers.map((follower) => follower.all().map((trade) => JSON.stringify(trade)))
+  const [one = [], two = []] = texts
+  const [first, last] = [Math.max, Math.min].map((choose, at) =>
+    choose(...texts.map((own) => Number(JSON.parse(own.at(-at) ?? '{}').block_time))),
+  )
+  const shared = (own: readonly string[]) =>
+    own.filter((text) => {
+      const { block_time: time } = JSON.parse(text)
+      return time > Number(first) && time < Number(last)
+    })
+  const [ofOne, ofTwo] = [shared(one), shared(two)]
+  if (ofOne.join('\n') === ofTwo.join('\n')) return []
+  return [`the followers got ${ofOne.length} and ${ofTwo.length} trades of the same time`]
+}
