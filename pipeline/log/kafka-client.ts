@@ -12,9 +12,12 @@ export type {
   Consumer as KafkaConsumer,
   EachBatchPayload,
   KafkaMessage,
+  PartitionAssigner,
   RecordMetadata,
 } from 'kafkajs'
 export type KafkaClient = Kafka
+
+export const { AssignerProtocol, PartitionAssigners } = kafkajs
 
 stopIdleTimers()
 

@@ -5,12 +5,14 @@ import type { Logger } from '../runtime/logger.ts'
 import { createOutageLog, type OutageLog } from '../runtime/outage-log.ts'
 import { pause } from '../runtime/pause.ts'
 import { handOut } from './hand-out.ts'
+import { stickyAssigner } from './kafka-assigner.ts'
 import {
   deleteGroup,
   type EachBatchPayload,
   type KafkaClient,
   type KafkaConsumer,
   type KafkaMessage,
+  PartitionAssigners,
   withAdmin,
 } from './kafka-client.ts'
 import { GroupLease, type GroupTimes } from './kafka-lease.ts'
@@ -19,6 +21,7 @@ import { leaveSilentBroker } from './kafka-sockets.ts'
 import type { BatchHandler, ConsumeOptions, Consumer, LogRecord } from './log.ts'
 import type { LogMessage } from './log-message.ts'
 import { decodeMessage } from './record.ts'
+import { NO_CLAIM } from './sticky-assignment.ts'
 import type { FormatStop, StoppedPartitions } from './stopped-partitions.ts'
 import type { LogMetrics } from './telemetry.ts'
 
@@ -144,6 +147,11 @@ export class SupervisedConsumer implements Consumer {
       maxBytesPerPartition: isFollower ? MIB : 3 * MIB,
       maxWaitTimeInMs: 500, // also how long closing waits for an idle fetch
       allowAutoTopicCreation: false,
+      // Kafka takes the first that every member knows: an earlier version knows the second only.
+      partitionAssigners: [
+        stickyAssigner(partitions, () => this.#lease?.claim ?? NO_CLAIM),
+        PartitionAssigners.roundRobin,
+      ],
       retry: { retries: 5, initialRetryTime: 50, maxRetryTime: 1000, restartOnFailure: never },
     })
     consumer.on(consumer.events.REQUEST_TIMEOUT, ({ payload }) => leaveSilentBroker(payload.broker))
@@ -217,12 +225,14 @@ export class SupervisedConsumer implements Consumer {
     }
   }
 
-  /** Lets the reader of a group say where to start. */
+  /** Lets the reader of a group say where to start, unless a newer assignment waits. */
   async #assign(lease: GroupLease, consumer: KafkaConsumer): Promise<void> {
+    if (lease !== this.#lease) return
     this.#positions.clear()
     this.#starts.clear()
     if (this.#options.mode === 'follow') return
     const starts = (await this.#options.onAssigned?.(lease)) ?? []
+    if (lease !== this.#lease) return
     for (const [partition, offset] of starts) {
       this.#starts.set(partition, offset)
       consumer.seek({ topic: this.#deps.topic, partition, offset: String(offset) })
@@ -277,6 +287,9 @@ export class SupervisedConsumer implements Consumer {
     const { batch, heartbeat, isRunning } = payload
     const partition = batch.partition
     const over = new AbortController()
+    const isOver = new Promise<false>((resolve) => {
+      over.signal.addEventListener('abort', () => resolve(false), { once: true })
+    })
     let lost: unknown
     let stop: FormatStop | null = null
     const beat = () => {
@@ -295,8 +308,10 @@ export class SupervisedConsumer implements Consumer {
     }, TICK_MS)
     beat()
     try {
-      await assigned
-      if (this.#isStale(payload)) return
+      // A member that waits for its reader joins again in time when the group rebalances.
+      const isAssigned = await Promise.race([assigned.then(() => true), isOver])
+      if (!isAssigned && lost) throw lost
+      if (!isAssigned || this.#isStale(payload)) return
       const { records, time, next, newer } = await this.#read(partition, batch.messages)
       stop = newer
       const done =

@@ -1,5 +1,6 @@
 import { ServiceError } from '../domain/service-error.ts'
 import type { PartitionLease } from './log.ts'
+import { type Claim, NO_CLAIM } from './sticky-assignment.ts'
 
 /** Times of a group in milliseconds, as its consumer has told them to the broker. */
 export interface GroupTimes {
@@ -43,6 +44,12 @@ export class GroupLease implements PartitionLease {
   /** The member and generation that have the partitions; null before the first heartbeat. */
   get sender(): HeartbeatSender | null {
     return this.#sender
+  }
+
+  /** What the consumer says that it has when it joins the group again. */
+  get claim(): Claim {
+    if (this.#hasEnded) return NO_CLAIM
+    return { generation: this.#sender?.groupGenerationId ?? 0, partitions: this.partitions }
   }
 
   async generation(): Promise<number> {

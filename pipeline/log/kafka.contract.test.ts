@@ -14,7 +14,7 @@ import { createRegistry } from '../runtime/telemetry.ts'
 import { createKafkaLog } from './kafka.ts'
 import { openProducer } from './kafka-producer.ts'
 import { createWriterClient } from './kafka-writer.ts'
-import type { EventLog, LogBatch, LogRecord } from './log.ts'
+import type { EventLog, LogBatch, LogRecord, PartitionLease } from './log.ts'
 import type { LogMessage } from './log-message.ts'
 import { encodeMessage } from './record.ts'
 
@@ -549,6 +549,166 @@ test(`a member whose handler keeps failing joins again when another one comes (k
   isAway = false
   await slots.until(1)
   t.deepEqual(slots.seen, [[1], [1]])
+  await Promise.all([one.close(), two.close()])
+})
+
+/** The members of a group on one topic, and the partitions that each has. */
+class Members {
+  readonly #prefix: string
+  readonly #partitions: number
+  readonly #shares = new Map<string, { generation: number; partitions: readonly number[] }>()
+  readonly #logs = new Map<string, EventLog>()
+  #changed: () => void = () => {}
+
+  constructor(prefix: string, partitions: number) {
+    this.#prefix = prefix
+    this.#partitions = partitions
+  }
+
+  async join(name: string): Promise<void> {
+    const log = await createKafkaLog(config(this.#prefix), deps(), this.#partitions)
+    this.#logs.set(name, log)
+    const onAssigned = async (lease: PartitionLease) => {
+      const { partitions } = lease
+      lease.generation().then(
+        (generation) => {
+          if (this.#logs.has(name)) this.#shares.set(name, { generation, partitions })
+          this.#changed()
+        },
+        () => {}, // assigned again before a heartbeat
+      )
+      return new Map()
+    }
+    await log.consume({ mode: 'shared', group: 'fold', onAssigned }, async () => {})
+  }
+
+  async leave(name: string): Promise<void> {
+    const log = this.#logs.get(name)
+    this.#logs.delete(name)
+    this.#shares.delete(name)
+    await log?.close()
+  }
+
+  /** Resolves with the shares once every member has its own in one generation. */
+  async shares(): Promise<Record<string, readonly number[]>> {
+    for (;;) {
+      const found = [...this.#shares.values()]
+      const isOne = found.every((share) => share.generation === found[0]?.generation)
+      if (isOne && found.length === this.#logs.size && this.#isWhole(found)) break
+      await new Promise<void>((resolve) => {
+        this.#changed = resolve
+      })
+    }
+    return Object.fromEntries([...this.#shares].map(([name, share]) => [name, share.partitions]))
+  }
+
+  #isWhole(found: readonly { readonly partitions: readonly number[] }[]): boolean {
+    return found.flatMap(({ partitions }) => partitions).length === this.#partitions
+  }
+
+  async close(): Promise<void> {
+    for (const name of [...this.#logs.keys()]) await this.leave(name)
+  }
+}
+
+test(`when members join and leave, only as many partitions move as balance demands (rule K23)${why}`, async (t) => {
+  const members = new Members(aPrefix(), 7)
+  await members.join('a')
+  t.deepEqual(await members.shares(), { a: [0, 1, 2, 3, 4, 5, 6] })
+  await members.join('b')
+  t.deepEqual(await members.shares(), { a: [0, 1, 2, 3], b: [4, 5, 6] })
+  await members.join('c')
+  t.deepEqual(await members.shares(), { a: [0, 1, 2], b: [4, 5], c: [3, 6] })
+  await members.leave('a')
+  const { b = [], c = [] } = await members.shares()
+  const haveStayed = [4, 5].every((at) => b.includes(at)) && [3, 6].every((at) => c.includes(at))
+  t.true(haveStayed, `${b} and ${c}`)
+  t.deepEqual([b.length, c.length].sort(), [3, 4])
+  await members.close()
+})
+
+test(`a member for which no partition is left gets one when another member leaves (rule K23)${why}`, async (t) => {
+  const members = new Members(aPrefix(), 1)
+  await members.join('a')
+  await members.join('b')
+  t.deepEqual(await members.shares(), { a: [0], b: [] })
+  await members.leave('a')
+  t.deepEqual(await members.shares(), { b: [0] })
+  await members.close()
+})
+
+test(`a member of an earlier version, which knows no claims, shares the partitions too (rule K23)${why}`, async (t) => {
+  const prefix = aPrefix()
+  const groupId = `${prefix}wallet-events.fold`
+  const members = new Members(prefix, 4)
+  await members.join('a')
+  t.deepEqual(await members.shares(), { a: [0, 1, 2, 3] })
+  const older = client().consumer({ groupId, sessionTimeout: 5000 })
+  const isShared = new Promise<readonly number[]>((resolve) => {
+    older.on(older.events.GROUP_JOIN, ({ payload }) =>
+      resolve(Object.values(payload.memberAssignment).flat()),
+    )
+  })
+  await older.subscribe({ topic: `${prefix}wallet-events` })
+  await older.run({ eachMessage: async () => {} })
+  t.is((await isShared).length, 2)
+  const admin = client().admin()
+  await admin.connect()
+  const protocol = async () => (await admin.describeGroups([groupId])).groups[0]?.protocol
+  t.is(await protocol(), 'RoundRobinAssigner')
+  await older.disconnect()
+  t.deepEqual(await members.shares(), { a: [0, 1, 2, 3] })
+  while ((await protocol()) !== 'tracked-wallets-sticky') await nextTurn()
+  await admin.disconnect()
+  await members.close()
+})
+
+test(`a member whose reader waits for longer than a session keeps its partitions, and shares them when another one joins meanwhile (rules K15, K23)${why}`, async (t) => {
+  t.timeout(60_000)
+  const prefix = aPrefix()
+  const open = () => createKafkaLog(config(prefix), deps(), 2)
+  const [one, two] = [await open(), await open()]
+  const slots = new Slots()
+  const given: string[] = []
+  let release: () => void = () => {}
+  const isReleased = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  let first: (lease: PartitionLease) => void = () => {}
+  const isAssigned = new Promise<PartitionLease>((resolve) => {
+    first = resolve
+  })
+  const join = (name: string, log: EventLog, wait: Promise<void>) =>
+    log.consume(
+      {
+        mode: 'shared',
+        group: 'fold',
+        onAssigned: async (lease) => {
+          given.push(`${name} ${lease.partitions}`)
+          first(lease)
+          await wait
+          return new Map()
+        },
+      },
+      slots.handler,
+    )
+  const hasJoined = join('one', one, isReleased)
+  const lease = await isAssigned
+  const since = performance.now()
+  let slot = 0
+  while (performance.now() - since < 2 * 3000) {
+    slot += 1
+    await two.appendSlot({ marker: marker(slot), records: [] })
+    await lease.confirm(new AbortController().signal)
+  }
+  t.deepEqual([given, slots.seen], [['one 0,1'], [[], []]])
+  await join('two', two, Promise.resolve())
+  t.deepEqual(given, ['one 0,1', 'two 1'])
+  release()
+  await Promise.all([hasJoined, slots.until(slot)])
+  t.deepEqual(given, ['one 0,1', 'two 1', 'one 0'])
+  const expected = Array.from({ length: slot }, (_, at) => at + 1)
+  t.deepEqual(slots.seen, [expected, expected])
   await Promise.all([one.close(), two.close()])
 })
 

@@ -140,9 +140,11 @@ export type ConsumeOptions =
       readonly group: string
       /**
        * Called when partitions are revoked or assigned, and after offsets were lost, before the
-       * next batch. State kept for them is stale. Returns the offset at which to start, by
-       * partition. A partition without one starts at its committed offset, else at its oldest
-       * record. If it rejects, the partitions are assigned again.
+       * next batch. State kept for them is stale, unless the reader can tell that nobody had them
+       * in between (rule K23). One call at a time; of assignments that come meanwhile only the
+       * newest one follows. Returns the offset at which to start, by partition. A partition without
+       * one starts at its committed offset, else at its oldest record. If it rejects, the
+       * partitions are assigned again.
        */
       onAssigned?(assignment: PartitionLease): Promise<StartOffsets>
     }
