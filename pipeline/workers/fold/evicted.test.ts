@@ -87,11 +87,13 @@ async function startMember(store: Store, entries: Entries, generation: number) {
   const confirm = async () => {
     if (isEvicted) throw new ServiceError('fenced', 'the partitions have another owner')
   }
-  const assignment: PartitionLease = {
+  const assignment = (number: number): PartitionLease => ({
     partitions: entries.map((_, partition) => partition),
-    generation: async () => generation,
+    generation: async () => number,
     confirm,
-  }
+  })
+  /** Assigns all partitions to the worker, in a generation of the group. */
+  let assign = async (_generation: number) => {}
   const log: Partial<EventLog> = {
     partitions: entries.length,
     epoch: 0,
@@ -104,8 +106,11 @@ async function startMember(store: Store, entries: Entries, generation: number) {
     async consume(options, given) {
       handler = given
       if (options.mode !== 'shared') throw new Error('a worker reads as a group')
-      for (const [partition, offset] of (await options.onAssigned?.(assignment)) ?? [])
-        starts.set(partition, offset)
+      assign = async (number) => {
+        for (const [partition, offset] of (await options.onAssigned?.(assignment(number))) ?? [])
+          starts.set(partition, offset)
+      }
+      await assign(generation)
       return { close: async () => {} }
     },
   }
@@ -122,6 +127,7 @@ async function startMember(store: Store, entries: Entries, generation: number) {
   return {
     fold,
     bugs,
+    assign: (number: number) => assign(number),
     evict() {
       isEvicted = true
     },
@@ -325,6 +331,57 @@ test.serial(
     await next.deliver(1000)
     t.deepEqual([first.bugs, next.bugs], [[], []])
     t.deepEqual(await dump(store), expected)
+  },
+)
+
+/** Doubles the amounts of the swaps of wallets. */
+const doubleSwaps = (wallets: readonly number[], store: Store) =>
+  store.command(
+    `INSERT INTO swaps (* EXCEPT(inserted_at))
+     SELECT * EXCEPT(inserted_at) REPLACE(2 * base_amount AS base_amount, version + 1 AS version)
+     FROM swaps FINAL WHERE wallet IN {wallets:Array(UInt32)} AND is_deleted = 0`,
+    { wallets },
+  )
+
+test.serial(
+  'events that change while partitions are assigned give rows with the token of the new assignment (rule K15)',
+  async (t) => {
+    const { store } = opened
+    const { entries, after } = withLateSlot()
+    await start(store)
+    let hold: (() => void) | undefined
+    let release: () => void = () => {}
+    const released = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    const holding: Store = {
+      ...store,
+      async query(sql, params, columns) {
+        if (hold !== undefined && sql.includes('FROM progress FINAL')) {
+          hold()
+          await released
+        }
+        return store.query(sql, params, columns)
+      },
+    }
+    const worker = await startMember(holding, entries, 5)
+    await worker.deliver(1000, after)
+    const held = new Promise<void>((resolve) => {
+      hold = resolve
+    })
+    const assigned = worker.assign(6)
+    await held
+    const amended = worker.fold.amend([1], doubleSwaps)
+    release()
+    await Promise.all([assigned, amended])
+    t.deepEqual(
+      await store.query(
+        'SELECT toUInt32(intDiv(version, 4398046511104)) AS token FROM wallet_metrics FINAL WHERE wallet = 1',
+      ),
+      [{ token: 6 }],
+    )
+    await worker.fold.stop()
+    t.deepEqual(worker.bugs, [])
   },
 )
 

@@ -93,6 +93,26 @@ test('exclusive work runs between two flushes, before batches that wait', async 
   await second
 })
 
+test('an assignment runs before everything that waits, also after refuseWork', async (t) => {
+  const { scheduler, ends } = aScheduler({ partitionCount: () => 1 })
+  const order: string[] = []
+  const first = scheduler.add(batch(0)).then(() => order.push('flush'))
+  const second = scheduler.add(batch(1)).then(() => order.push('next flush'))
+  const work = scheduler.runBetween(async () => void order.push('work'))
+  const assigned = scheduler.runNext(async () => void order.push('assignment'))
+  ends[0]?.()
+  await Promise.all([first, assigned, work])
+  await nextTurn()
+  ends[1]?.()
+  await second
+  t.deepEqual(order, ['flush', 'assignment', 'work', 'next flush'])
+  scheduler.refuseWork()
+  await scheduler.runNext(async () => void order.push('assignment'))
+  t.is(order.at(-1), 'assignment')
+  const failed = scheduler.runNext(() => Promise.reject(new Error('away')))
+  await t.throwsAsync(failed, { message: 'away' })
+})
+
 test('after refuseWork, work that has not started rejects with closed', async (t) => {
   const { scheduler, ends } = aScheduler({ partitionCount: () => 1 })
   const flush = scheduler.add(batch(0))

@@ -7,8 +7,11 @@ export interface FlushScheduler {
   add(batch: LogBatch): Promise<void>
   /** Runs `work` between two flushes, before waiting batches. Rejects as `work` does. */
   runBetween(work: () => Promise<void>): Promise<void>
-  /** Resolves when the flush or work that runs at the time of the call has ended. Never rejects. */
-  current(): Promise<void>
+  /**
+   * Runs `work` when the flush or work that runs now has ended, before everything that waits, also
+   * after `refuseWork`. Rejects as `work` does.
+   */
+  runNext(work: () => Promise<void>): Promise<void>
   /**
    * From now on `runBetween` rejects with `closed`, also for work that has not started. No slice of
    * background work starts.
@@ -116,7 +119,11 @@ export function createFlushScheduler(options: FlushSchedulerOptions): FlushSched
         })
         wake()
       }),
-    current: async () => running,
+    runNext: (work) =>
+      new Promise((resolve, reject) => {
+        exclusive.unshift(() => work().then(resolve, reject))
+        wake()
+      }),
     refuseWork() {
       isRefusing = true
     },

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../domain/service-error.ts'
 import type { SlotMarker } from '../../domain/slot.ts'
 import { LateOrder } from '../../log/late-order.ts'
-import type { EventLog, LogBatch, PartitionLease } from '../../log/log.ts'
+import type { EventLog, LogBatch, PartitionLease, StartOffsets } from '../../log/log.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import type { OnStage } from '../../runtime/slot-stage.ts'
 import { createFencedStore } from '../../store/fenced-store.ts'
@@ -128,11 +128,16 @@ export async function runFold(
       mode: 'shared',
       group: worker.name,
       async onAssigned(next) {
-        await scheduler.current()
-        assignment = next
-        assigned = next.partitions
-        worker.assigned(assigned, progress.fences)
-        return progress.assign(next)
+        let starts: StartOffsets = new Map()
+        // Nothing else runs meanwhile, so nothing has the tokens of one assignment and writes in
+        // another.
+        await scheduler.runNext(async () => {
+          assignment = next
+          assigned = next.partitions
+          worker.assigned(assigned, progress.fences)
+          starts = await progress.assign(next)
+        })
+        return starts
       },
     },
     scheduler.add,
