@@ -16,10 +16,13 @@ import { SQL_FOLDER } from '../../store/schema-files.ts'
 import type { Store } from '../../store/store.ts'
 import { addTrackedWallets } from '../../store/tables/tracked-wallets.ts'
 import { aChain } from '../../testing/a-chain.ts'
+import { noteBooksRead } from '../../testing/books-read.ts'
 import { aForkedChain } from '../../testing/forked-chain.ts'
 import { TABLE_KEYS } from '../../testing/table-keys.ts'
 import { openTestStore, type TestStore, testDatabase } from '../../testing/test-store.ts'
+import { REFOLD_LIMITS, type RefoldLimits } from './background-refolds.ts'
 import { startFold } from './fold.ts'
+import { adoptSalt } from './privacy-salt.ts'
 
 const logger = createLogger('silent')
 const PARTITIONS = 2
@@ -80,7 +83,12 @@ function entriesOf(seed: number): Entries {
 }
 
 /** A fold worker in a group of which the test assigns the partitions. */
-async function startMember(store: Store, entries: Entries, generation: number) {
+async function startMember(
+  store: Store,
+  entries: Entries,
+  generation: number,
+  refoldLimits?: RefoldLimits,
+) {
   let isEvicted = false
   const starts = new Map<number, bigint>()
   let handler: BatchHandler = async () => {}
@@ -122,6 +130,7 @@ async function startMember(store: Store, entries: Entries, generation: number) {
     registry: createRegistry(),
     now: () => 0,
     windowMs: 1,
+    ...(refoldLimits && { refoldLimits }),
     onBug: (error) => bugs.push(error),
   })
   return {
@@ -190,7 +199,9 @@ async function start(store: Store): Promise<void> {
 /** Columns that depend on who wrote a row, and when, or that only a newer version knows. */
 const APART = 'version|revision|is_deleted|inserted_at|computed_at|newer_column'
 
-async function dump(store: Store): Promise<Record<string, unknown[]>> {
+type Tables = Record<string, unknown[]>
+
+async function dump(store: Store): Promise<Tables> {
   const tables: Record<string, unknown[]> = {}
   for (const [table, key] of Object.entries(TABLE_KEYS)) {
     const isVoid = ['sol_balances', 'token_links', 'transactions'].includes(table)
@@ -334,6 +345,32 @@ test.serial(
   },
 )
 
+test.serial(
+  'a worker that keeps its partitions reads no books again, one that missed a generation reads all of them (rule K23)',
+  async (t) => {
+    const { store } = opened
+    const entries = entriesOf(3)
+    const expected = await foldedAlone(entries, 7)
+    for (const [generation, isKept] of [
+      [6, true],
+      [7, false],
+    ] as const) {
+      await start(store)
+      const { noting, read } = noteBooksRead(store)
+      const worker = await startMember(noting, entries, 5)
+      await worker.deliver(9, 27)
+      const before = new Set(read.splice(0))
+      await worker.assign(generation)
+      await worker.deliver(9)
+      const again = read.filter((wallet) => before.has(wallet))
+      t.is(before.size, addresses.length)
+      t.deepEqual([again.length > 0, worker.bugs], [!isKept, []], `generation ${generation}`)
+      t.deepEqual(await dump(store), expected)
+      await worker.fold.stop()
+    }
+  },
+)
+
 /** Doubles the amounts of the swaps of wallets. */
 const doubleSwaps = (wallets: readonly number[], store: Store) =>
   store.command(
@@ -382,6 +419,97 @@ test.serial(
     )
     await worker.fold.stop()
     t.deepEqual(worker.bugs, [])
+  },
+)
+
+test.serial(
+  'what another owner did while a worker was evicted is in the books of the worker (rule K23)',
+  async (t) => {
+    const { store } = opened
+    const { entries, after } = withLateSlot()
+    const change = async (member: Awaited<ReturnType<typeof startMember>>) =>
+      member.fold.amend([1], doubleSwaps)
+    await start(store)
+    const alone = await startMember(store, entries, 1)
+    await alone.deliver(1000, after)
+    await change(alone)
+    await alone.deliver(1000)
+    await alone.fold.stop()
+    const expected = await dump(store)
+
+    await start(store)
+    const worker = await startMember(store, entries, 5)
+    await worker.deliver(1000, after)
+    const other = await startMember(store, entries, 6)
+    await change(other)
+    other.evict()
+    await worker.assign(7)
+    await worker.deliver(1000)
+    await worker.fold.stop()
+    t.deepEqual([worker.bugs, other.bugs], [[], []])
+    t.deepEqual(await dump(store), expected)
+  },
+)
+
+/** The tables that the fold derives. */
+function booksOf({ lots, disposals, positions, first_buys, wallet_metrics }: Tables): Tables {
+  return { lots, disposals, positions, first_buys, wallet_metrics } as Tables // all are there
+}
+
+/** Number of wallets that wait to be folded again. */
+async function countMarks(store: Store): Promise<number> {
+  const marks = await store.query('SELECT wallet FROM fold_snapshots FINAL WHERE format = 0')
+  return marks.length
+}
+
+test.serial(
+  'a wallet whose refold is deferred, or runs in the background, is folded again after a rebalance (rule K23)',
+  async (t) => {
+    const { store } = opened
+    const { entries, before, after } = withLateSlot()
+    const fetched = entries.map((all) =>
+      all.map((entry) =>
+        entry.kind === 'record' && entry.late !== null
+          ? { ...entry, late: 'backfill' as const }
+          : entry,
+      ),
+    )
+    const expected = booksOf(await foldedAlone(entries, 1000))
+    for (const [how, given, limits] of [
+      ['deferred', fetched, REFOLD_LIMITS],
+      ['in the background', entries, { rowsPerFlush: 1, rowsPerSlice: 1 }],
+    ] as const) {
+      await start(store)
+      const worker = await startMember(store, given, 5, limits)
+      await worker.deliver(before, before)
+      await worker.deliver(1000, after)
+      t.is(await countMarks(store), 1, how)
+      await worker.assign(6)
+      await worker.deliver(1000)
+      while ((await countMarks(store)) > 0) await worker.fold.between(async () => {})
+      t.deepEqual([worker.bugs, booksOf(await dump(store))], [[], expected], how)
+      await worker.fold.stop()
+    }
+  },
+)
+
+test.serial(
+  'a wallet that another process has marked is folded again by the worker that keeps it (rule K23)',
+  async (t) => {
+    const { store } = opened
+    const { entries, before } = withLateSlot()
+    const expected = await foldedAlone(entries, 1000)
+
+    await start(store)
+    const worker = await startMember(store, entries, 5)
+    await worker.deliver(before, before)
+    await adoptSalt(store, 'the salt of another process')
+    t.is(await countMarks(store), 1)
+    await worker.assign(6)
+    await worker.deliver(1000)
+    t.deepEqual([worker.bugs, await countMarks(store)], [[], 0])
+    t.deepEqual(await dump(store), expected)
+    await worker.fold.stop()
   },
 )
 

@@ -10,7 +10,7 @@ import {
   type StoredPosition,
 } from '../../store/tables/progress.ts'
 import { progressRow } from './event-rows.ts'
-import { fenceOf } from './fence.ts'
+import { type Fences, fenceOf } from './fence.ts'
 import type { ReachedMarkers } from './flush.ts'
 import { planStarts } from './plan-start.ts'
 
@@ -19,9 +19,6 @@ export interface FoldStatus {
   readonly slot: number | null
   readonly blockTime: number | null
 }
-
-/** Fencing token of each assigned partition (rule K15). */
-export type Fences = ReadonlyMap<number, number>
 
 /**
  * Storage progress of each partition: table `progress`, and the markers that this process added.

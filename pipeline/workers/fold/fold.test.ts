@@ -27,6 +27,7 @@ import { addTrackedWallets, readTrackedWallets } from '../../store/tables/tracke
 import { readEventPages, readShortEvents, START_PLACE } from '../../store/tables/wallet-events.ts'
 import { aChain, type RecordChain } from '../../testing/a-chain.ts'
 import { aMarker } from '../../testing/a-marker.ts'
+import { noteBooksRead } from '../../testing/books-read.ts'
 import { dyingStore } from '../../testing/dying-store.ts'
 import { aForkedChain, type ForkedSlot } from '../../testing/forked-chain.ts'
 import { TABLE_KEYS } from '../../testing/table-keys.ts'
@@ -1087,7 +1088,7 @@ test.serial(
 const brokers = process.env.KAFKA_BROKERS?.split(',')
 const onKafka = brokers ? test.serial : test.skip
 onKafka(
-  `a worker joins while the log grows, another leaves: the tables end up the same${brokers ? '' : ' (skipped: KAFKA_BROKERS is not set)'}`,
+  `a worker joins while the log grows, another leaves: the tables end up the same, and none reads the books of a wallet twice (rules K1, K23)${brokers ? '' : ' (skipped: KAFKA_BROKERS is not set)'}`,
   async (t) => {
     t.timeout(300_000)
     const { store } = testStore
@@ -1107,8 +1108,9 @@ onKafka(
       const registry = createRegistry()
       const config = { brokers: brokers ?? [], topicPrefix, ssl: false, sasl: null }
       const log = await createKafkaLog(config, { logger, registry }, PARTITIONS)
+      const { noting, read } = noteBooksRead(watched)
       const fold = await startFold({
-        store: watched,
+        store: noting,
         log,
         logger,
         registry,
@@ -1118,6 +1120,7 @@ onKafka(
       })
       return {
         log,
+        read,
         async stop() {
           await fold.stop()
           await log.close()
@@ -1160,6 +1163,7 @@ onKafka(
     const takenBySecond = await second.stop()
     t.deepEqual(await dump(store), expectedDump(chain))
     t.true(takenByFirst > 0 && takenBySecond > 0)
+    for (const { read } of [first, second]) t.deepEqual(read, [...new Set(read)])
   },
 )
 

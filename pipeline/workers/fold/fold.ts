@@ -10,9 +10,9 @@ import { newestStoredSlot } from '../../store/tables/wallet-events.ts'
 import { readWithdrawnSlots } from '../../store/tables/withdrawn-slots.ts'
 import { createFoldMetrics, type FoldMetrics } from '../telemetry.ts'
 import { REFOLD_LIMITS, type RefoldLimits } from './background-refolds.ts'
+import { type Fences, keptPartitions } from './fence.ts'
 import type { Flush, LoggedRecord, PlacedWithdrawal } from './flush.ts'
 import type { BackgroundWork } from './flush-scheduler.ts'
-import type { Fences } from './fold-progress.ts'
 import { openHoles } from './holes.ts'
 import { NewestPlaces } from './newest-places.ts'
 import { adoptSalt } from './privacy-salt.ts'
@@ -118,10 +118,15 @@ class BookWorker implements FoldWorker {
   }
 
   assigned(partitions: readonly number[], fences: () => Promise<Fences>): void {
-    this.#books.forget()
     this.#assigned = partitions
     this.#readFences = fences
     this.#isRecovered = false
+    this.#books.forget((wallet) => this.#isMine(wallet))
+  }
+
+  forget(): void {
+    this.#isRecovered = false
+    this.#books.forget()
   }
 
   async amend(wallets: readonly number[], write: AmendWrite): Promise<void> {
@@ -200,14 +205,21 @@ class BookWorker implements FoldWorker {
     return changed.wallets
   }
 
-  finish(): Promise<void> {
-    return this.#books.save()
+  async finish(): Promise<void> {
+    if (this.#isRecovered) await this.#books.save()
   }
 
   /** Brings storage to a state that flushes can build on; once after each assignment. */
   async #recover(): Promise<void> {
     if (this.#isRecovered) return
+    const before = this.#fences
     this.#fences = await this.#readFences()
+    const kept = keptPartitions(before, this.#fences)
+    this.#books.forget((wallet) => kept.has(this.#partitionOf(wallet)))
+    this.#deps.logger.info(
+      { partitions: this.#assigned.length, kept: kept.size, wallets: this.#books.size },
+      'reads on from storage; wallets of kept partitions stayed in memory',
+    )
     await addEmptyMetrics(this.#store)
     await adoptSalt(this.#store, this.#salt)
     await this.#books.recover((wallet) => this.#isMine(wallet))

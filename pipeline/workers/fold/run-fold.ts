@@ -7,9 +7,10 @@ import type { OnStage } from '../../runtime/slot-stage.ts'
 import { createFencedStore } from '../../store/fenced-store.ts'
 import { createPatientStore } from '../../store/patient-store.ts'
 import type { Store } from '../../store/store.ts'
+import type { Fences } from './fence.ts'
 import { type Flush, joinBatches, splitAtWithdrawals } from './flush.ts'
 import { type BackgroundWork, createFlushScheduler } from './flush-scheduler.ts'
-import { type Fences, FoldProgress, type FoldStatus } from './fold-progress.ts'
+import { FoldProgress, type FoldStatus } from './fold-progress.ts'
 
 /**
  * Handles the batches of one flush. `runFold` does the rest: reading, joining, progress, commits.
@@ -18,16 +19,19 @@ export interface FoldWorker {
   /** Name of the consumer group, and key in table `progress`. */
   readonly name: string
   /**
-   * Called when partitions are assigned or revoked, and after a failure: memory is stale. `fences`:
-   * versions of rows begin with the fencing token of their partition (rule K15).
+   * Called when partitions are assigned or revoked: memory is stale, except of partitions that were
+   * kept (rule K23). `fences`: versions of rows begin with the fencing token of their partition
+   * (rule K15).
    */
   assigned(partitions: readonly number[], fences: () => Promise<Fences>): void
+  /** Called after a failure: all memory is stale. */
+  forget(): void
   /**
    * Stores everything that follows from a flush. Idempotent: after a rejection the entries come
    * again.
    */
   apply(flush: Flush): Promise<void>
-  /** Work that no flush waits for; none after `assigned`, until the next flush. */
+  /** Work that no flush waits for; none after `assigned` or `forget`, until the next flush. */
   readonly background: BackgroundWork
   /** Called once, after the last flush. */
   finish(): Promise<void>
@@ -108,7 +112,7 @@ export async function runFold(
     try {
       await work()
     } catch (error) {
-      worker.assigned(assigned, progress.fences)
+      worker.forget()
       if (!isClosed(error)) reportBug(error, worker.name, deps)
       throw error
     }

@@ -107,11 +107,20 @@ export class WalletBooks {
     })
   }
 
-  /** Drops everything in memory. Storage has it all. */
-  forget(): void {
-    this.#cache.clear()
+  /**
+   * Drops everything in memory except the states of kept wallets. Storage has it all, also what
+   * `recover` has to refold.
+   */
+  forget(isKept: (wallet: number) => boolean = () => false): void {
+    this.#cache.retain(isKept)
     this.#deferred.clear()
     this.background.clear()
+    this.#metrics.cachedWallets.set(this.#cache.size)
+  }
+
+  /** Number of wallets in memory. */
+  get size(): number {
+    return this.#cache.size
   }
 
   /** Returns the state of a wallet if it is in memory. */
@@ -119,10 +128,14 @@ export class WalletBooks {
     return this.#cache.get(wallet)?.state
   }
 
-  /** Refolds the wallets of this process whose refold another one began and did not finish. */
+  /**
+   * Refolds the wallets of this process that have a refold mark or no readable snapshot, also those
+   * in memory. Call it after `forget`.
+   */
   async recover(isMine: (wallet: number) => boolean): Promise<void> {
     const wallets = (await findWalletsToRefold(this.#store, this.#format)).filter(isMine)
     if (wallets.length === 0) return
+    for (const wallet of wallets) this.#cache.delete(wallet)
     const plan = await this.plan(wallets)
     await this.markLate(new Map(), plan)
     await this.fold(new Map(), plan)

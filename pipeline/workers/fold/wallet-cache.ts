@@ -101,12 +101,10 @@ export class WalletCache {
     this.#forget(wallet)
   }
 
-  /** Evicts everything. */
-  clear(): void {
-    this.#open.clear()
-    this.#packed.clear()
-    this.#openTokens = 0
-    this.#packedTokens = 0
+  /** Evicts every wallet that is not wanted. */
+  retain(isWanted: (wallet: number) => boolean): void {
+    for (const tier of [this.#open, this.#packed])
+      for (const wallet of tier.keys()) if (!isWanted(wallet)) this.#forget(wallet)
   }
 
   #savedOf(wallet: number): number {
