@@ -3,6 +3,7 @@ import { PARTITIONS } from '../../pipeline/log/topics.ts'
 import { foldAlone } from './fold/alone.ts'
 import { benchServers } from './fold/bench-servers.ts'
 import { residentWith } from './fold/memory.ts'
+import { measureRebalance } from './fold/rebalance.ts'
 import { measureRecompute } from './fold/recompute.ts'
 import { measureRestart } from './fold/restart.ts'
 import { measureStall } from './fold/stall.ts'
@@ -19,14 +20,15 @@ const USAGE = `npm run bench -- fold [PART ...] [--scale N] [--wallets N] [--par
   recompute  one wallet of 1,000,000 events; 250 wallets of 1,000
   stall      slots of other wallets while a wallet of 1,000,000 events is refolded
   restart    a worker that starts on 10,000,000 stored events
+  rebalance  a worker of 5,000 wallets after a rebalance, its books kept or read again
   memory     100,000 wallets of 20 positions
 
-  --scale N       a share of the events (and of the wallets for restart and memory), for a quick look (1)
+  --scale N       a share of the events (and of the wallets for restart, rebalance and memory), for a quick look (1)
   --wallets N     alone and stored with this number of wallets only
   --partitions N  of the log for stored (24)
   --mode M        for stored: servers or cluster (servers)`
 
-const PARTS = ['alone', 'stored', 'recompute', 'stall', 'restart', 'memory'] as const
+const PARTS = ['alone', 'stored', 'recompute', 'stall', 'restart', 'rebalance', 'memory'] as const
 type Part = (typeof PARTS)[number]
 
 /**
@@ -137,6 +139,19 @@ const MEASURES: Readonly<
         `${allSeconds.toFixed(1)} s`,
         '',
       )
+    }),
+  rebalance: (scale) =>
+    withServers(async (env) => {
+      const history = { wallets: Math.round(5000 * scale), eventsPerWallet: 300 }
+      const measured = await measureRebalance(benchServers(env), history)
+      for (const [how, { firstSeconds, allSeconds }] of [
+        ['books kept', measured.kept],
+        ['books read again', measured.missed],
+      ] as const) {
+        const what = `rebalance of ${count(history.wallets)} wallets, ${how}`
+        printRow(`${what}: first slot stored`, `${(firstSeconds * 1000).toFixed(0)} ms`, '')
+        printRow(`${what}: then a slot of all`, `${(allSeconds * 1000).toFixed(0)} ms`, '')
+      }
     }),
   async memory(scale) {
     // Without a limit, garbage grows with the memory of the machine.

@@ -52,7 +52,8 @@ export async function measureRestart(
   }
 }
 
-async function storeSnapshots(store: Store, history: StoredHistory): Promise<void> {
+/** Stores a snapshot of each wallet of a history, `BEYOND` events before its end. */
+export async function storeSnapshots(store: Store, history: StoredHistory): Promise<void> {
   for (let first = 1; first <= history.wallets; first += 500) {
     const states = []
     for (let wallet = first; wallet < first + 500 && wallet <= history.wallets; wallet += 1) {

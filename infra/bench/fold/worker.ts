@@ -36,8 +36,15 @@ export function startBenchFold(store: Store, log: EventLog, refoldLimits = REFOL
   return startFold({ store, log, logger, registry: createRegistry(), onBug, refoldLimits })
 }
 
-/** A fold worker on a log in memory, which stores what the bench appends. */
-export async function startWorker(store: Store, refoldLimits = REFOLD_LIMITS) {
+/**
+ * A fold worker on a log in memory, which stores what the bench appends. `asRead`: the log as the
+ * worker reads it.
+ */
+export async function startWorker(
+  store: Store,
+  refoldLimits = REFOLD_LIMITS,
+  asRead = (log: EventLog) => log,
+) {
   const log: EventLog = createMemoryLog({
     logger: createLogger('warn'),
     registry: createRegistry(),
@@ -46,7 +53,7 @@ export async function startWorker(store: Store, refoldLimits = REFOLD_LIMITS) {
   const watched = watchProgress(store, log.partitions, (slot) => {
     for (const wait of waiting) if (wait.slot <= slot) wait.resolve()
   })
-  const fold = await startBenchFold(watched, log, refoldLimits)
+  const fold = await startBenchFold(watched, asRead(log), refoldLimits)
   return {
     log,
     /** Resolves when the slot is stored. */
