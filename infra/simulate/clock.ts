@@ -137,8 +137,8 @@ export async function waitForFinality(
 }
 
 /**
- * Waits until `isSo`. Throws an error that names `what` after `ms`, or when a process has ended by
- * itself.
+ * Waits until `isSo`. Throws an error that names `what` after `ms` without progress of an operator's
+ * command, or when a process has ended by itself.
  */
 async function wait(
   { deployed, position, simulator }: MarketClock,
@@ -147,9 +147,9 @@ async function wait(
   onRound: () => void = () => {},
   ms = STALLED_MS,
 ): Promise<void> {
-  for (const deadline = Date.now() + ms; !isSo(); await pause(20)) {
+  for (const startedAt = Date.now(); !isSo(); await pause(20)) {
     deployed.supervise()
-    if (Date.now() > deadline)
+    if (Date.now() > Math.max(startedAt, deployed.progressedAt) + ms)
       throw new Error(
         `waited ${ms / 1000} s for ${what}; stored slot ${position.slot}, newest slot ${simulator.slot}, down: [${[...deployed.away]}]`,
       )

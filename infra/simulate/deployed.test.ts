@@ -36,6 +36,11 @@ test('an expired wait names what it waited for', async (t) => {
   })
 })
 
+test('a wait goes on while there is progress', async (t) => {
+  const work = new Promise<string>((resolve) => setTimeout(resolve, 100, 'done'))
+  t.is(await within(10, 'work', work, Date.now), 'done')
+})
+
 test('reconcile is asked again while the service starts', async (t) => {
   const found = { missing: 1, unexplained: 1, unverified: 0 }
   const answers = [

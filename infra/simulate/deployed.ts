@@ -68,6 +68,8 @@ export class Deployed {
   readonly #options: DeployedOptions
   readonly #commands: Promise<void>[] = []
   readonly #starting: Promise<void>[] = []
+  /** When an operator's command last reported progress, in unix milliseconds. */
+  progressedAt = 0
   /** Failures of work in the background. */
   readonly #faults: Error[] = []
   /** Processes that have ended, and whether all their output has arrived. */
@@ -269,11 +271,12 @@ export class Deployed {
    * or starts, as an operator would.
    */
   async #command(args: readonly string[], mayFail = false): Promise<unknown> {
-    for (const deadline = Date.now() + STALLED_MS; ; await pause(500)) {
+    for (const startedAt = Date.now(); ; await pause(500)) {
       try {
         return await this.#operator(args, mayFail)
       } catch (error) {
-        if (this.#isClosed || Date.now() > deadline) throw error
+        const since = Math.max(startedAt, this.progressedAt)
+        if (this.#isClosed || Date.now() > since + STALLED_MS) throw error
       }
     }
   }
@@ -293,8 +296,11 @@ export class Deployed {
         throw new Error(`operator ${name}: ${code} ${JSON.stringify(document)}`)
       return document
     }
-    const asked = askOperator(deployment.env.DATA_DIR ?? '', args, () => {})
-    const reply = await within(args[0] === 'sql' ? QUERY_MS : STALLED_MS, name, asked)
+    const asked = askOperator(deployment.env.DATA_DIR ?? '', args, () => {
+      this.progressedAt = Date.now()
+    })
+    const ms = args[0] === 'sql' ? QUERY_MS : STALLED_MS
+    const reply = await within(ms, name, asked, () => this.progressedAt)
     if (reply === null) throw new Error(`operator ${name}: the service is down`)
     if (reply.kind === 'error') throw new Error(`operator ${name}: ${reply.message}`)
     return reply.outcome.document
