@@ -33,6 +33,7 @@ import { aForkedChain, type ForkedSlot } from '../../testing/forked-chain.ts'
 import { TABLE_KEYS } from '../../testing/table-keys.ts'
 import { openTestStore, type TestStore, testDatabase } from '../../testing/test-store.ts'
 import { NO_DECIMALS } from '../ingest/decode-records.ts'
+import type { RefoldLimits } from './background-refolds.ts'
 import { disposalRow, firstBuyRow, lotRow, metricsRow, positionRow } from './book-rows.ts'
 import { lateRow, recordRow } from './event-rows.ts'
 import { type RunningBooks, startFold } from './fold.ts'
@@ -303,6 +304,7 @@ async function run(
     /** A small one packs and evicts states all the time. */
     cache?: WalletCache
     salt?: string
+    refoldLimits?: RefoldLimits
     /** Runs while the worker is still running, once everything is stored. */
     afterwards?: (
       fold: RunningBooks,
@@ -327,6 +329,7 @@ async function run(
     windowMs: 1,
     ...(options.cache && { cache: options.cache }),
     ...(options.salt && { salt: options.salt }),
+    ...(options.refoldLimits && { refoldLimits: options.refoldLimits }),
   })
   const played = play(log, chain, options, settled)
     .then(() => options.afterwards?.(fold, log, settled))
@@ -1300,6 +1303,52 @@ async function countRows(store: Store): Promise<unknown> {
     'SELECT (SELECT count() FROM swaps) AS swaps, (SELECT count() FROM transfers) AS transfers, (SELECT count() FROM sol_transfers) AS sol_transfers, (SELECT count() FROM sol_balances) AS sol_balances, (SELECT count() FROM transactions) AS transactions',
   )
 }
+
+test.serial(
+  'when the salt changes, long wallets show the figures of the former one until they are refolded in the background, and never exact ones (rules I2, J16)',
+  async (t) => {
+    const { store } = testStore
+    const chain = aChain({ seed: 12, slots: 60, wallets: WALLETS, lateShare: 0.1 })
+    const told = expectedDump(chain).positions
+    const saltedPositions = (salt: string) => {
+      const figures = servedFigures(chain, salt)
+      const rows = told.map((row) => served(row, figures.get(`${row.wallet}/${row.mint}`)))
+      return asRead('positions', rows)
+    }
+    const textOf = (row: Row) => JSON.stringify(row, Object.keys(row).sort())
+    const [former, next] = ['the former salt', 'the next salt'].map(saltedPositions)
+    const allowed = new Set([former, next].flatMap((rows = []) => rows.map((row) => textOf(row))))
+    await empty(store)
+    await track(store)
+    await run(store, chain, { salt: 'the former salt' })
+    t.deepEqual((await dump(store)).positions, former)
+    const wallets = Array.from({ length: WALLETS }, (_, at) => at + 1)
+    let looks = 0
+    await run(store, chain, {
+      from: lastSlot(chain),
+      late: [],
+      salt: 'the next salt',
+      refoldLimits: { rowsPerFlush: 10, rowsPerSlice: 20 },
+      async afterwards(_fold, log) {
+        let isDone = false
+        const done = waitUntilFolded({ store, log }, wallets, new AbortController().signal)
+        const ended = done.finally(() => {
+          isDone = true
+        })
+        for (; !isDone; looks += 1) {
+          const { positions } = await dump(store)
+          t.deepEqual(
+            positions.filter((row) => !allowed.has(textOf(row))),
+            [],
+          )
+        }
+        await ended
+      },
+    })
+    t.true(looks > 0)
+    t.deepEqual((await dump(store)).positions, next)
+  },
+)
 
 test.serial(
   'with a salt positions hold the served figures of perturbed swaps, and metrics coarsened sums; when the salt changes, every wallet is refolded (rules I2, I2a, C14)',
