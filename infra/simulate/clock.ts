@@ -137,8 +137,8 @@ export async function waitForFinality(
 }
 
 /**
- * Waits until `isSo`. Throws an error that names `what` after `ms` without progress of an operator's
- * command, or when a process has ended by itself.
+ * Waits until `isSo`. Throws an error that names `what` after `ms` without progress of an
+ * operator's command, or when a process has ended by itself.
  */
 async function wait(
   { deployed, position, simulator }: MarketClock,

@@ -5,9 +5,9 @@
 export const STALLED_MS = 300_000
 
 /**
- * The result of `work`. Rejects with an error that names `what` once `ms` have passed since the call
- * and since `progressedAt` (unix milliseconds); the work itself continues, and a later failure is
- * ignored.
+ * The result of `work`. Rejects with an error that names `what` once `ms` have passed since the
+ * call and since `progressedAt` (unix milliseconds); the work itself continues, and a later failure
+ * is ignored.
  */
 export async function within<T>(
   ms: number,
