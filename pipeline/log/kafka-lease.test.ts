@@ -40,6 +40,17 @@ test('while the group rebalances a member may write, but not until it is left ou
   await t.throwsAsync(late.confirm(never), fenced)
 })
 
+test('who waits for the generation gives up when the group rebalances before a heartbeat told it: only a member that joins again learns it', async (t) => {
+  const lease = new GroupLease([0], ago(0), times)
+  const generation = lease.generation()
+  lease.rebalances(ago(0))
+  await t.throwsAsync(generation, fenced)
+  const known = new GroupLease([0], ago(0), times)
+  known.confirmed(sender, ago(0))
+  known.rebalances(ago(0))
+  t.is(await known.generation(), 7)
+})
+
 test('nothing waits after the consumer has lost its partitions, or the worker stops', async (t) => {
   const lease = new GroupLease([0], ago(0), times)
   const generation = lease.generation()

@@ -31,6 +31,8 @@ export class GroupLease implements PartitionLease {
   /** The same, of requests before the group began to rebalance. */
   #confirmedAt: number
   #hasEnded = false
+  /** Whether the group rebalances. Heartbeats do not tell the generation any more. */
+  #isRebalancing = false
   #waiting: (() => void)[] = []
 
   /** `joinedAt`: when the request was sent that the assignment answers. */
@@ -53,7 +55,7 @@ export class GroupLease implements PartitionLease {
   }
 
   async generation(): Promise<number> {
-    while (this.#sender === null && !this.#hasEnded) await this.#change()
+    while (this.#sender === null && !this.#hasEnded && !this.#isRebalancing) await this.#change()
     if (this.#sender === null) throw fenced()
     return this.#sender.groupGenerationId
   }
@@ -84,6 +86,7 @@ export class GroupLease implements PartitionLease {
    * member has joined again, or the time for that is over.
    */
   rebalances(sentAt: number): void {
+    this.#isRebalancing = true
     this.#heardAt = sentAt
     this.#notify()
   }
