@@ -19,7 +19,7 @@ ended. Exits with 1 unless every table equals the slow reference, the follower g
 and credits add up.
 
   --seed N        of the market (1)
-  --slots N       slots for which a disk stays full (60)
+  --slots N       slots for which a disk stays full; a second has up to 70 (800)
   --mb N          size of each disk (700)
   --port-base N   first port of the servers (26200)`
 
@@ -28,7 +28,7 @@ const CALM = 80
 
 /** Runs the drill. Returns whether nothing was lost or doubled. */
 export async function run(args: readonly string[]): Promise<boolean> {
-  const read = readOptions(args, USAGE, { seed: 1, slots: 60, mb: 700, 'port-base': 26_200 })
+  const read = readOptions(args, USAGE, { seed: 1, slots: 800, mb: 700, 'port-base': 26_200 })
   if (read === null) return true
   const { seed, slots, mb, 'port-base': portBase } = read.options
   const dir = mkdtempSync(join(tmpdir(), 'disk-full-'))
