@@ -7,10 +7,10 @@ import { createStore } from '../../pipeline/store/create-store.ts'
 import { migrate } from '../../pipeline/store/migrate.ts'
 import { percentiles, print } from '../bench/kit/figures.ts'
 import { readOptions } from '../bench/kit/options.ts'
+import { RedisSentinel } from '../servers/redis-sentinel.ts'
 import { startServers } from '../servers/servers.ts'
 import { createRandom } from '../simulator/random.ts'
 import { ChargeLoad } from './kit/charge-load.ts'
-import { RedisSentinel } from './kit/redis-sentinel.ts'
 
 const USAGE = `npm run -s drill -- redis-failover --data DIR [options]
 

@@ -96,9 +96,7 @@ export async function run(args: readonly string[]): Promise<boolean> {
     print(`${sent} trades sent, ${fleet.takeovers} takeovers of ingest without need`)
     if (granted - Number(balance) !== sent)
       faults.push(`the customer pays ${granted - Number(balance)} credits for ${sent} trades`)
-    const { code, document } = await deployment.operator('ledger', 'check')
-    if (code !== 0) faults.push(`ledger check: ${JSON.stringify(document)}`)
-    faults.push(...(await fleet.stop()))
+    faults.push(...(await deployment.ledgerFaults()), ...(await fleet.stop()))
     for (const fault of faults) print(`FAULT ${fault}`)
     return faults.length === 0
   } finally {

@@ -16,7 +16,8 @@ const CLUSTER = 'proxied'
 
 /** Distances of ports from the first port of the folder. */
 const SINGLE = 2
-const REPLICAS = [2, 8] as const
+/** Those of the servers of a cluster. */
+export const REPLICAS = [2, 8] as const
 const PROXIED = [14, 15] as const
 
 /** ClickHouse 26.7, run out of the shared library that the npm package `chdb` installs. */

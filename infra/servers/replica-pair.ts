@@ -1,3 +1,4 @@
+import { REPLICAS } from './clickhouse.ts'
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts'
 import { startServers, stopServers } from './servers.ts'
 
@@ -10,9 +11,6 @@ export interface ReplicaPair {
   readonly direct: readonly [URL, URL]
   close(): Promise<void>
 }
-
-/** Distances of the servers' ports from the first port of the folder. */
-const PORTS = [2, 8] as const
 
 /**
  * Starts both ClickHouse servers of a cluster with its data in `dir`, and the fault proxy before
@@ -30,7 +28,7 @@ export async function startReplicaPair(
     await startServers(dir, { ...options, only: 'clickhouse-2' })
     const [first] = (env.CLICKHOUSE_URL ?? '').split(',')
     const url = new URL(`/${database}`, first)
-    const direct = PORTS.map((offset) => withPort(url, portBase + offset)) as [URL, URL]
+    const direct = REPLICAS.map((offset) => withPort(url, portBase + offset)) as [URL, URL]
     const proxy = await startFaultProxy([direct[0].origin, direct[1].origin])
     return {
       proxy,

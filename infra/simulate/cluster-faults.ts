@@ -2,8 +2,8 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readRedisUrl } from '../../api/redis-url.ts'
-import { RedisSentinel } from '../drills/kit/redis-sentinel.ts'
 import { ensureFakeTime } from '../servers/install.ts'
+import { RedisSentinel } from '../servers/redis-sentinel.ts'
 import type { ClusterFaults } from './deployed.ts'
 
 /**

@@ -13,7 +13,13 @@ import type { Deployment } from '../whole-service/deployment.ts'
 import type { ServiceProcess } from '../whole-service/service-process.ts'
 import type { Query } from './compare.ts'
 import { STALLED_MS, within } from './patience.ts'
-import { type DeployedPart, type ReplicaNumber, roleOf, type ScriptStep } from './script.ts'
+import {
+  type DeployedPart,
+  follows,
+  type ReplicaNumber,
+  roleOf,
+  type ScriptStep,
+} from './script.ts'
 
 /** Faults of the servers of a cluster. */
 export interface ClusterFaults {
@@ -92,8 +98,7 @@ export class Deployed {
 
   /** Whether nothing follows the stream. */
   get isDeaf(): boolean {
-    const parts = this.#options.parts.filter((part) => ['all', 'ingest'].includes(roleOf(part)))
-    return parts.every((part) => this.away.has(part))
+    return this.#options.parts.filter(follows).every((part) => this.away.has(part))
   }
 
   /** Starts a process. */
@@ -158,12 +163,6 @@ export class Deployed {
   async reconcile(): Promise<Record<'missing' | 'unexplained' | 'unverified', number>> {
     const args = ['reconcile', '--wallet', 'all']
     return (await this.#command(args, true)) as never // rule J3
-  }
-
-  /** Returns what does not add up in the ledger of credits. */
-  async ledgerFaults(): Promise<string[]> {
-    const { code, document } = await this.#options.deployment.operator('ledger', 'check')
-    return code === 0 ? [] : [`ledger check: ${JSON.stringify(document)}`]
   }
 
   /** Creates an account with credits; returns its key. */

@@ -28,7 +28,7 @@ import { compareKept } from './compare-kept.ts'
 import { feedFaults } from './followed.ts'
 import { describeHealing, type Healed, measureHealing } from './healing.ts'
 import { STALLED_MS, within } from './patience.ts'
-import { createScript, type DeployedPart, describeStep, roleOf, type ScriptStep } from './script.ts'
+import { createScript, describeStep, follows, type ScriptStep } from './script.ts'
 import {
   CALM_SLOTS,
   CLOSE_MS,
@@ -84,11 +84,15 @@ const COMPARED_SLOTS = 64
  */
 const REAL_SLOT_MS = 100
 /** Nodes of a cluster that a run may stop. */
-const NODES = [1, 2, 3].flatMap((n) =>
-  (['kafka', 'clickhouse', 'redis'] as const).flatMap((name) =>
-    n === 3 && name !== 'kafka' ? [] : [`${name}-${n}` as const],
-  ),
-)
+const NODES = [
+  'kafka-1',
+  'clickhouse-1',
+  'redis-1',
+  'kafka-2',
+  'clickhouse-2',
+  'redis-2',
+  'kafka-3',
+] as const
 /** In one of so many runs with omissions the stream is silent about a wallet at the end. */
 const SILENT_EVERY = 8
 const SILENT_WALLET = 1
@@ -171,7 +175,7 @@ export async function runSimulation(options: RunOptions): Promise<RunResult> {
     const faults = await settleRun(run, compared)
     const { differences, rows } = await compareAll(run)
     faults.push(...wrongTrades(run, compared))
-    if (serversDir !== null) faults.push(...(await bed.deployed.ledgerFaults()))
+    if (serversDir !== null) faults.push(...(await bed.deployment.ledgerFaults()))
     const healed = omits ? await healingOf(run) : []
     // Slots pass meanwhile, which nothing is compared with any more.
     if (omits) faults.push(...(await reconcileFaults(run)))
@@ -418,11 +422,6 @@ function commandsOf(also: ReadonlySet<Extra>): string[][] {
     ? ['backfill', '--wallet', 'all']
     : ['recompute', '--wallet', 'W3']
   return [['recompute', '--wallet', 'all'], ['redecode'], third]
-}
-
-/** Whether a process of this part follows the stream. */
-function follows(part: DeployedPart): boolean {
-  return roleOf(part) === 'ingest' || part === 'all'
 }
 
 /**

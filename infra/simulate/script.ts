@@ -9,6 +9,11 @@ import { createRandom, type Random } from '../simulator/random.ts'
  */
 export type DeployedPart = Role | 'all' | `${Role}-2`
 
+/** Whether a process follows the stream, or may: of two ingests one leads. */
+export function follows(part: DeployedPart): boolean {
+  return ['ingest', 'all'].includes(roleOf(part))
+}
+
 /** Returns the role of a process; `all` has every one. */
 export function roleOf(part: DeployedPart): Role | 'all' {
   return part.replace('-2', '') as Role | 'all' // by the names above
@@ -93,8 +98,7 @@ export function createScript(options: ScriptOptions): ScriptStep[] {
   let dealt = 0
   // The first restart looks back and finds what happened before the stream began, so that the truth
   // begins with the chain. One of two ingests leads.
-  const following = options.parts.filter((part) => ['all', 'ingest'].includes(roleOf(part)))
-  for (const [place, part] of following.entries()) {
+  for (const [place, part] of options.parts.filter(follows).entries()) {
     steps.push({ at: CALM + place, act: 'kill', part, caughtUp: true })
     steps.push({ at: CALM + place, act: 'start', part })
   }

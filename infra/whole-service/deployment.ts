@@ -37,6 +37,8 @@ export interface Deployment {
   createAccount(credits: number): Promise<string>
   /** Runs an operator command; returns its exit code and its document. */
   operator(...args: string[]): Promise<{ code: number | string; document: unknown }>
+  /** Returns what does not add up in the ledger of credits. */
+  ledgerFaults(): Promise<string[]>
   /** Returns a client of the running API with this key. */
   customer(key: string): Promise<Customer>
   /** Stops every process and removes what the test has left. */
@@ -118,6 +120,10 @@ export async function deploy(
     startAll() {
       // The API starts first, so that its relay sees every slot.
       for (const role of kind === 'embedded' ? ['all' as const] : ROLES) start(role)
+    },
+    async ledgerFaults() {
+      const { code, document } = await operator('ledger', 'check')
+      return code === 0 ? [] : [`ledger check: ${JSON.stringify(document)}`]
     },
     createAccount: (credits) => createAccount(operator, credits),
     async customer(key) {

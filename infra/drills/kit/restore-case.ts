@@ -277,8 +277,7 @@ class Drill {
 
   async #checkLedger(): Promise<void> {
     await pause(ROLL_UP_MS)
-    const { code, document } = await this.#bed.deployment.operator('ledger', 'check')
-    if (code !== 0) this.#faults.push(`ledger check: ${JSON.stringify(document)}`)
+    this.#faults.push(...(await this.#bed.deployment.ledgerFaults()))
   }
 
   /** Resumes both feeds, one from before the backup, one from after it. */

@@ -267,8 +267,7 @@ class RollingUpgrade {
 
   async #checkLedger(): Promise<void> {
     await pause(ROLL_UP_MS)
-    const { code, document } = await this.#bed.deployment.operator('ledger', 'check')
-    if (code !== 0) this.#faults.push(`ledger check: ${JSON.stringify(document)}`)
+    this.#faults.push(...(await this.#bed.deployment.ledgerFaults()))
   }
 
   #operator(...args: string[]): Promise<Record<string, unknown>> {

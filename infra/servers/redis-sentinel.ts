@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { SentinelUrl } from '../../../api/redis-url.ts'
-import { askPort } from '../../servers/redis.ts'
-import { type ServerStatus, serversStatus } from '../../servers/servers.ts'
+import type { SentinelUrl } from '../../api/redis-url.ts'
+import { askPort } from './redis.ts'
+import { type ServerStatus, serversStatus } from './servers.ts'
 
 /** The Sentinels of a cluster (infra/servers), and the processes of its Redis servers. */
 export class RedisSentinel {
