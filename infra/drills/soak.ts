@@ -11,7 +11,7 @@ import { residentMiB } from '../bench/kit/resident.ts'
 import { serversStatus, startServers } from '../servers/servers.ts'
 import { BUSY_MARKET } from '../simulator/market/sizes.ts'
 import { Customer } from '../whole-service/customer.ts'
-import { deploy, emptyServers } from '../whole-service/deployment.ts'
+import { type Deployment, deploy, emptyServers } from '../whole-service/deployment.ts'
 import { Follower } from '../whole-service/follower.ts'
 import { freePort } from '../whole-service/free-port.ts'
 import { ROOT, startProcess } from '../whole-service/service-process.ts'
@@ -33,6 +33,7 @@ a process ends, a follower misses trades of the other one, or credits do not add
 /** The median of the last quarter may be this much above that of the second one. */
 const MAX_GROWTH = 1.15
 const MAX_LAG_SECONDS = 30
+const GRANTED = 1_000_000_000
 /** Usage is rolled up within a second. */
 const ROLL_UP_MS = 3000
 
@@ -72,30 +73,28 @@ export async function run(args: readonly string[]): Promise<boolean> {
       fleet.start(member, ROOT)
       await fleet.answers(member)
     }
-    const wallet = bs58.encode(randomBytes(32))
-    const granted = 1_000_000_000
-    const create = ['account', 'create', '--wallet', wallet, '--credits', String(granted)]
-    const key = String((await runOperator(deployment, ...create)).api_key)
     const urls = await Promise.all(
       fleet.of('api').map(async ({ process }) => (await process?.line('url')) ?? ''),
     )
-    const followers = urls.map((url) => new Follower(new Customer(url, key)))
+    // An account has one connection at a time.
+    const accounts = [await createAccount(deployment), await createAccount(deployment)]
+    const followers = accounts.map(
+      ({ key }, place) => new Follower(new Customer(urls[place] ?? '', key)),
+    )
     for (const member of fleet.members) await fleet.ready(member)
     const samples = await watch(fleet, data, urls[0] ?? '', { minutes, every })
     await Promise.all(followers.map((follower) => follower.stop()))
     await delay(ROLL_UP_MS)
     const faults = [...growing(samples), ...differing(followers)]
-    const { balance_credits: balance } = await runOperator(
-      deployment,
-      'account',
-      'show',
-      '--wallet',
-      wallet,
-    )
-    const sent = followers.reduce((sum, follower) => sum + follower.allIds().length, 0)
-    print(`${sent} trades sent, ${fleet.takeovers} takeovers of ingest without need`)
-    if (granted - Number(balance) !== sent)
-      faults.push(`the customer pays ${granted - Number(balance)} credits for ${sent} trades`)
+    for (const [place, { wallet }] of accounts.entries()) {
+      const sent = followers[place]?.allIds().length ?? 0
+      const shown = await runOperator(deployment, 'account', 'show', '--wallet', wallet)
+      const paid = GRANTED - Number(shown.balance_credits)
+      print(`${sent} trades sent by API ${place + 1}`)
+      if (sent === 0) faults.push(`API ${place + 1} sent no trade`)
+      if (paid !== sent) faults.push(`a customer pays ${paid} credits for ${sent} trades`)
+    }
+    print(`${fleet.takeovers} takeovers of ingest without need`)
     faults.push(...(await deployment.ledgerFaults()), ...(await fleet.stop()))
     for (const fault of faults) print(`FAULT ${fault}`)
     return faults.length === 0
@@ -106,6 +105,12 @@ export async function run(args: readonly string[]): Promise<boolean> {
     await servers.drop()
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+async function createAccount(deployment: Deployment) {
+  const wallet = bs58.encode(randomBytes(32))
+  const args = ['account', 'create', '--wallet', wallet, '--credits', String(GRANTED)]
+  return { wallet, key: String((await runOperator(deployment, ...args)).api_key) }
 }
 
 /** Takes samples, and prints each. */
