@@ -64,7 +64,7 @@ export async function openProducer(
             })
           const refusal = refusalIn(error)
           if (refusal !== null && !closing.signal.aborted)
-            throw new ServiceError('internal', `Kafka refuses to append: ${refusal}`, {
+            throw new ServiceError('internal', `Kafka refuses to append: ${hintOf(refusal)}`, {
               cause: error,
             })
           if (!waiting) logger.warn({ reason: (error as Error).message }, 'log waits for Kafka')
@@ -115,6 +115,13 @@ const REFUSALS = new Set([
   'INVALID_TIMESTAMP',
   'UNSUPPORTED_FOR_MESSAGE_FORMAT',
 ])
+
+/** An error with what to do about it. */
+function hintOf(refusal: string): string {
+  return refusal === 'INVALID_TIMESTAMP'
+    ? `${refusal}: set the clock of this machine right, or message.timestamp.type of the topic to LogAppendTime`
+    : refusal
+}
 
 /** Returns the name of such an error in a chain of causes. */
 function refusalIn(error: unknown): string | null {

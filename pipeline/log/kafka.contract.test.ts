@@ -20,6 +20,8 @@ import { encodeMessage } from './record.ts'
 
 const brokers = process.env.KAFKA_BROKERS?.split(',') ?? []
 const test = brokers.length > 0 ? anyTest : anyTest.skip
+/** Before the others: it changes the clock of this process. */
+const serial = brokers.length > 0 ? anyTest.serial : anyTest.skip
 const why = brokers.length > 0 ? '' : ' (skipped: KAFKA_BROKERS is not set)'
 
 const deps = () => ({ logger: createLogger('silent'), registry: createRegistry() })
@@ -97,6 +99,28 @@ test(`Kafka killed and started again while slots pass: nothing is lost, and slot
     rmSync(dir, { recursive: true, force: true })
   }
 })
+
+serial(
+  `a process whose clock is ten days fast appends, and readers get the time of the broker${why}`,
+  async (t) => {
+    const log = await createKafkaLog(config(aPrefix()), deps(), 2)
+    const { now } = Date
+    t.teardown(() => {
+      Date.now = now
+    })
+    const startedAt = now()
+    Date.now = () => now() + 10 * 24 * 3600 * 1000
+    await log.appendSlot({ marker: marker(1), records: [] })
+    Date.now = now
+    const time = await new Promise<number | undefined>((resolve, reject) => {
+      log
+        .consume({ mode: 'follow', sinceMs: 60_000 }, async (batch) => resolve(batch.time))
+        .catch(reject)
+    })
+    t.true(time !== undefined && time >= startedAt - 1000 && time <= now() + 1000)
+    await log.close()
+  },
+)
 
 test(`entries that cannot be parsed are skipped and counted, those of a newer format stop their partition${why}`, async (t) => {
   const prefix = aPrefix()

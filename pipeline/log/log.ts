@@ -181,8 +181,8 @@ export type BatchHandler = (batch: LogBatch) => Promise<void>
 export interface LogBatch {
   readonly partition: number
   /**
-   * When its newest entry was appended, in unix milliseconds by the clock of the process that
-   * appended it.
+   * When its newest entry was appended, in unix milliseconds by the clock of the broker. In a topic
+   * of an earlier version: of the process that appended it.
    */
   readonly time?: number
   readonly records: readonly LogRecord[]

@@ -25,7 +25,8 @@ export function walletEventsTopic(prefix: string, partitions = PARTITIONS): Topi
       // Storage keeps events for good; the log has to outlast a long stop of the workers.
       'retention.ms': String(7 * 24 * 3600 * 1000),
       'segment.bytes': String(128 * 1024 * 1024),
-      'message.timestamp.type': 'CreateTime',
+      // The clock of a producer may be wrong: brokers refuse entries from more than an hour ahead.
+      'message.timestamp.type': 'LogAppendTime',
     },
   }
 }
