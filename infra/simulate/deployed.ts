@@ -200,6 +200,13 @@ export class Deployed {
     }
   }
 
+  /** The end of what each process has said, for a run that fails. */
+  said(): string[] {
+    return [...this.#options.deployment.processes].map(
+      ([part, process]) => `${part} said: ${process.stderr().slice(-2000)}`,
+    )
+  }
+
   /** Stops every process cleanly; returns a text for each that did not end with 0. */
   async stop(): Promise<string[]> {
     const ends = [...this.#options.deployment.processes].map(async ([part, process]) => {

@@ -243,6 +243,7 @@ async function settleRun(run: Run, compared: readonly ComparedSlots[]): Promise<
     }
   })
   tellWithTime(options, bed)('settled')
+  if (faults.length > 0) for (const line of bed.deployed.said()) options.tell(line)
   return faults
 }
 
