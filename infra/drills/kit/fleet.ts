@@ -1,5 +1,5 @@
 import type { Role } from '../../../pipeline/config.ts'
-import { FENCED } from '../../simulate/deployed.ts'
+import { endedForLackOfServer, FENCED } from '../../simulate/deployed.ts'
 import { within } from '../../simulate/patience.ts'
 import { until } from '../../whole-service/customer.ts'
 import { freePort } from '../../whole-service/free-port.ts'
@@ -110,15 +110,18 @@ export class Fleet {
     return until(ask, isSo, READY_MS)
   }
 
-  /** Starts a former leader of ingest again. Throws if another member has ended by itself. */
+  /**
+   * Starts a former leader of ingest again, and what ended at its start because a server did not
+   * answer (rule J1). Throws if another member has ended by itself.
+   */
   supervise(): void {
     for (const member of this.members) {
       const { role, process, restart } = member
       if (process === null || (process.child.exitCode ?? process.child.signalCode) === null)
         continue
       const said = process.stderr().trimEnd()
-      if (!said.endsWith(FENCED)) throw new Error(`${role} ended\n${said.slice(-3000)}`)
-      this.takeovers += 1
+      if (said.endsWith(FENCED)) this.takeovers += 1
+      else if (!endedForLackOfServer(said)) throw new Error(`${role} ended\n${said.slice(-3000)}`)
       restart()
     }
   }
