@@ -18,6 +18,7 @@ test('an empty environment gives the embedded service with every default (rule J
   t.is(SOL_PRICE_POOL as string, 'Czfq3xZZDmsdGdUyrNLtRhGc47cXcZtLG4crryfu44zE')
   t.deepEqual(rest, {
     ROLES: ['ingest', 'workers', 'api'],
+    YELLOWSTONE_SELECTION: 'auto',
     KAFKA_TOPIC_PREFIX: '',
     INGEST_FAILOVER: false,
     KAFKA_LOG_FORMAT: 3,

@@ -34,6 +34,7 @@ export const pipelineEnv = {
     readServerUrl,
   ).optional(),
   YELLOWSTONE_X_TOKEN: envString().optional(),
+  YELLOWSTONE_SELECTION: envChoice(['auto', 'list', 'cuckoo', 'whole'], 'auto').default('auto'),
   SOLANA_RPC_URL: envUrl(['http', 'https'], 'https://rpc.example').optional(),
   KAFKA_BROKERS: envList('host:port,...', 'kafka-1:9092,kafka-2:9092', (text) =>
     /^[^\s:]+:[0-9]{1,5}$/.test(text) ? text : undefined,

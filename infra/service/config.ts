@@ -4,6 +4,7 @@ import type { RedisUrl } from '../../api/redis-url.ts'
 import { type KafkaConfig, pipelineEnv, ROLES, type Role } from '../../pipeline/config.ts'
 import type { Address } from '../../pipeline/domain/address.ts'
 import type { StreamServers } from '../../pipeline/ingest/stream/endpoints.ts'
+import type { Selection } from '../../pipeline/ingest/stream/wallet-selection.ts'
 import { type EnvOf, envInteger, envList, readEnv } from '../../pipeline/runtime/env.ts'
 import type { LogLevel } from '../../pipeline/runtime/logger.ts'
 import { secretFilesOf } from '../../pipeline/runtime/secret-files.ts'
@@ -73,6 +74,8 @@ export interface ServiceConfig extends DataConfig {
   readonly solPricesFile: string | null
   /** `STRATEGIES_FILE`, by default the file that ships with the program (rule G5). */
   readonly strategiesFile: string
+  /** `YELLOWSTONE_SELECTION`; null: `auto`, by the number of wallets (rule K24). */
+  readonly selection: Selection | null
   /** `YELLOWSTONE_ENDPOINT` with tokens, for a process that does not ingest; null when unset. */
   readonly yellowstone: StreamServers | null
   readonly metricsPort: number
@@ -173,6 +176,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): S
     roles: new Set(values.ROLES),
     ingestFailover: values.INGEST_FAILOVER,
     source: sourceOf(values),
+    selection: values.YELLOWSTONE_SELECTION === 'auto' ? null : values.YELLOWSTONE_SELECTION,
     yellowstone: values.YELLOWSTONE_ENDPOINT ? serversOf(values) : null,
     ...dataOf(values),
     solPricesFile: values.SOL_PRICES_FILE ?? null,

@@ -21,6 +21,8 @@ const SECTIONS = {
       'Yellowstone gRPC servers: transactions (role `ingest`), accounts of pools (`workers`). The first is used; with several, the next when it stalls, lags or cannot be reached ([how](operating.md#several-yellowstone-servers)).',
     YELLOWSTONE_X_TOKEN:
       'Token of those servers; with several, one for all, or one for each, separated by commas.',
+    YELLOWSTONE_SELECTION:
+      'Who tells transactions of tracked wallets from others: the server by a `list` of addresses, the server by a `cuckoo` filter, or this service, which then gets the `whole` stream without votes. `auto`: by the number of wallets. A server that refuses one gets the next ([how](operating.md#many-wallets), rule K24). For the role `ingest`.',
     SOLANA_RPC_URL:
       'Solana JSON-RPC, for gaps of the stream (role `ingest`), facts about mints (`workers`) and payments (`api`). Its history must reach back to the last run of the service. Required with `YELLOWSTONE_ENDPOINT`.',
     WALLETS_FILE:

@@ -20,7 +20,7 @@ export async function startFailover(
   const { source, track } = parts.history
   let wallets: WalletList = source.wallets
   const standby = await startStandby({
-    config: { ...source, ...source.servers[0] },
+    config: { ...source, ...source.servers[0], selection: context.config.selection },
     open: openFrom(context, source),
     wallets: createWallets(wallets.addresses),
     deposits: parts.payments?.deposits ?? null,

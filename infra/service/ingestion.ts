@@ -62,7 +62,12 @@ export async function startIngestion(
   const { wallets = source.wallets, openStream = openFrom(context, source) } = parts
   const ingest = await startIngest({
     ...context,
-    config: { ...source, ...source.servers[0], priceMaxAgeSeconds: config.solPriceMaxAgeSeconds },
+    config: {
+      ...source,
+      ...source.servers[0],
+      selection: config.selection,
+      priceMaxAgeSeconds: config.solPriceMaxAgeSeconds,
+    },
     wallets: createWallets(wallets.addresses),
     programs: names.programs,
     log,

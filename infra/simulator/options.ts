@@ -102,6 +102,11 @@ export interface SimulatorOptions {
   /** Port of the gRPC server; 0, the default, is any free port. */
   readonly port?: number
   readonly rpcPort?: number
+  /**
+   * Whether the gRPC server knows cuckoo filters, as since yellowstone-grpc-geyser 15.1; true by
+   * default. An older server ignores these fields.
+   */
+  readonly knowsCuckoo?: boolean
   /** Token that clients must send as `x-token`. */
   readonly xToken?: string
   readonly seed?: number

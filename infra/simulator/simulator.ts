@@ -199,6 +199,7 @@ async function startStream(
     host: options.host ?? LOOPBACK,
     port: options.port ?? 0,
     xToken: options.xToken,
+    knowsCuckoo: options.knowsCuckoo ?? true,
     seed: seedOf(options),
     wallets: source.wallets,
     troubleAt: troubleAtOf(options),

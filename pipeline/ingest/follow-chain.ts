@@ -19,6 +19,8 @@ import { createBackoff } from './stream/backoff.ts'
 import { planReconnect, type StreamSettings } from './stream/reconnect-policy.ts'
 import { openSession, type SessionEnd, type StreamSession } from './stream/stream-session.ts'
 import { subscribeRequest } from './stream/subscribe-request.ts'
+import { createWalletFilter, type WalletFilter } from './stream/wallet-filter.ts'
+import { type Selection, selectionFor } from './stream/wallet-selection.ts'
 import { type OpenUpdateStream, openUpdateStream, type StreamEnd } from './stream/yellowstone.ts'
 import type { IngestMetrics } from './telemetry.ts'
 
@@ -35,6 +37,8 @@ export interface FollowConfig {
    * Blocks over RPC are not searched for them.
    */
   readonly payments?: (() => readonly Address[]) | undefined
+  /** How transactions of wallets are selected at first; null: by their number (rule K24). */
+  readonly selection?: Selection | null | undefined
   /** The wallets tracked at the start. */
   readonly wallets: Wallets
   /** The checkpoint: the last slot that needs no ingest. Null: none. */
@@ -85,10 +89,11 @@ export class ChainFollower {
   readonly #pipeline: SlotPipeline
   readonly #catchUp: CatchUp
   readonly #finality: FinalityFollower
+  readonly #filter: WalletFilter
   readonly #closing = new AbortController()
   #wallets: Wallets
   #session: StreamSession | null = null
-  #settings: StreamSettings = { replays: true, addressesPerFilter: undefined }
+  #settings: StreamSettings
   #resolveOpened: () => void = () => {}
   #rejectOpened: (error: Error) => void = () => {}
   #fail: (error: unknown) => void = () => {}
@@ -98,6 +103,12 @@ export class ChainFollower {
     this.#deps = deps
     this.#limits = limits
     this.#wallets = config.wallets
+    const { selection = null } = config
+    this.#settings = { replays: true, addressesPerFilter: undefined, selection }
+    this.#filter = createWalletFilter(
+      () => this.#wallets,
+      () => this.#selection !== 'list',
+    )
     const { signal } = this.#closing
     this.#pipeline = createSlotPipeline(
       { head: config.head, withdrawn: config.finality.withdrawn },
@@ -193,6 +204,7 @@ export class ChainFollower {
     const backoff = createBackoff(this.#limits)
     const tick = setInterval(() => {
       this.#pipeline.tick()
+      this.#filter.flush(this.#deps.metrics)
       this.#finality.tick()
     }, 250)
     try {
@@ -214,14 +226,17 @@ export class ChainFollower {
       if (!(error instanceof StoppedError)) throw error
     } finally {
       clearInterval(tick)
+      this.#filter.flush(this.#deps.metrics)
       this.#session?.end({ kind: 'closed' })
     }
   }
 
   /** Acts on how a stream ended. Returns false when the next stream must wait for the backoff. */
   async #canReopenAtOnce(end: SessionEnd): Promise<boolean> {
-    const plan = planReconnect(end, this.#settings)
+    const plan = planReconnect(end, this.#settings, this.#wallets.size)
     this.#settings = plan.settings
+    if (end.kind === 'filter_refused')
+      this.#deps.logger.warn({ next: this.#selection }, 'the server does not take the filter')
     if (plan.kind === 'catch_up') {
       const { head } = this.#pipeline
       await this.#catchUp.fillGap(plan.oldest)
@@ -243,6 +258,7 @@ export class ChainFollower {
       request: this.#request(fromSlot),
       open: this.#deps.openStream ?? openUpdateStream,
       limits: this.#limits,
+      filter: this.#filter,
       onUpdate: (envelope, bytes) => this.#pipeline.receive(envelope, bytes),
     })
     if ('kind' in session) {
@@ -273,6 +289,10 @@ export class ChainFollower {
     })
   }
 
+  get #selection(): Selection {
+    return selectionFor(this.#wallets.size, this.#settings.selection)
+  }
+
   #request(fromSlot: number | null) {
     const { addressesPerFilter } = this.#settings
     return subscribeRequest({
@@ -280,7 +300,8 @@ export class ChainFollower {
       accounts: [this.#config.pricePool],
       payments: this.#config.payments?.() ?? [],
       fromSlot,
-      ...(addressesPerFilter === undefined ? {} : { addressesPerFilter }),
+      addressesPerFilter,
+      selection: this.#selection,
     })
   }
 }

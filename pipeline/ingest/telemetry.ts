@@ -27,7 +27,7 @@ export function createIngestMetrics(registry: Registry) {
     ),
     dropped: counter(
       'ingest_dropped_transactions_total',
-      'Transactions dropped: duplicates, of slots not on the chain, of slots too old to check.',
+      'Transactions dropped: duplicates, of slots not on the chain, of slots too old to check, unrelated to any wallet.',
       ['reason'],
     ),
     malformed: counter(

@@ -29,9 +29,13 @@ type Test = (update: StreamUpdate) => boolean
 
 /**
  * Compiles the filters of a request by the plugin's rules: within a filter, fields are joined by
- * "and" and the values of a list by "or".
+ * "and" and the values of a list by "or". Without `knowsCuckoo`, cuckoo filters of transactions are
+ * ignored.
  */
-export function compileSubscription(request: SubscribeRequest): CompiledSubscription {
+export function compileSubscription(
+  request: SubscribeRequest,
+  { knowsCuckoo }: { readonly knowsCuckoo: boolean },
+): CompiledSubscription {
   const commitment = request.commitment ?? CommitmentLevel.PROCESSED
   const tests: { kind: StreamUpdate['kind']; name: string; test: Test }[] = []
   const add = <F>(
@@ -44,7 +48,9 @@ export function compileSubscription(request: SubscribeRequest): CompiledSubscrip
     }
   }
   add('slot', request.slots, (filter) => slotTest(filter, commitment))
-  add('transaction', request.transactions, transactionTest)
+  add('transaction', request.transactions, (filter) =>
+    transactionTest(knowsCuckoo ? filter : { ...filter, cuckooAccountInclude: undefined }),
+  )
   add('account', request.accounts, accountTest)
   add('blockMeta', request.blocksMeta, () => () => true)
   const encoded = memo(encodeNames)

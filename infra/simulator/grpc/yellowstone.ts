@@ -40,6 +40,8 @@ export interface YellowstoneOptions {
   readonly host: string
   readonly port: number
   readonly xToken: string | undefined
+  /** See `SimulatorOptions`. */
+  readonly knowsCuckoo: boolean
   readonly seed: number
   /** Tracked wallets. */
   readonly wallets: readonly Address[]
@@ -61,6 +63,8 @@ const CUT_EVERY = 40
 const LOSS_EVERY = 150
 /** Maximum number of slots whose encoded updates are cached. */
 const CACHED_SLOTS = 2_000
+/** Largest request, in bytes. */
+const MOST_BYTES = 4 * 1024 * 1024
 /** Milliseconds between two pings to a client. */
 const PING_MS = 15_000
 
@@ -138,12 +142,13 @@ function serve(
   call.onHalfClose(() => call.end(GrpcCode.ok))
   call.onMessage((message) => {
     try {
+      refuseLarge(message)
       const request = decodeSubscribeRequest(message)
       if (request.ping !== undefined) {
         subscriber.sendNow(pong(request.ping.id))
         return
       }
-      const subscription = compileSubscription(request)
+      const subscription = compileSubscription(request, options)
       if (request.fromSlot === undefined) {
         subscriber.follow(subscription)
       } else {
@@ -157,6 +162,13 @@ function serve(
       else call.end(GrpcCode.invalidArgument, `failed to create filter: ${String(error)}`)
     }
   })
+}
+
+/** Refuses a request above the plugin's default of `max_decoding_message_size`, as tonic does. */
+function refuseLarge({ length }: Buffer): void {
+  if (length <= MOST_BYTES) return
+  const text = `found ${length} bytes, the limit is: ${MOST_BYTES} bytes`
+  throw new GrpcError(GrpcCode.outOfRange, `Error, decoded message length too large: ${text}`)
 }
 
 /**

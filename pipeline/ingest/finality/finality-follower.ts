@@ -66,7 +66,7 @@ export class FinalityFollower {
   readonly #tracker: FinalityTracker
   readonly #reader: FinalityReader
   #session: StreamSession | null = null
-  #settings: StreamSettings = { replays: true, addressesPerFilter: undefined }
+  #settings: StreamSettings = { replays: true, addressesPerFilter: undefined, selection: 'whole' }
   #finalized: number | null
   /** When the finalized chain last moved; monotonic milliseconds. */
   #movedAt = performance.now()

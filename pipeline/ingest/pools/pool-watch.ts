@@ -55,7 +55,7 @@ export class PoolWatch {
   readonly #stopping = new AbortController()
   readonly #done: Promise<void>
   #session: StreamSession | null = null
-  #settings: StreamSettings = { replays: false, addressesPerFilter: undefined }
+  #settings: StreamSettings = { replays: false, addressesPerFilter: undefined, selection: 'whole' }
   #poolsChanged = createOneShot()
   /** The newest confirmed slot of the stream, and when its status came. */
   #slot = 0

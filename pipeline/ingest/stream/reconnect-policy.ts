@@ -1,4 +1,5 @@
 import type { SessionEnd } from './stream-session.ts'
+import { type Selection, selectionAfter, selectionFor } from './wallet-selection.ts'
 
 /** Settings of subscriptions to this server, adapted to its refusals. */
 export interface StreamSettings {
@@ -9,6 +10,11 @@ export interface StreamSettings {
    * known.
    */
   readonly addressesPerFilter: number | undefined
+  /**
+   * How transactions of wallets are selected; null: by their number (rule K24). `whole`, the last
+   * one, for a subscription without wallets.
+   */
+  readonly selection: Selection | null
 }
 
 /**
@@ -29,9 +35,9 @@ export type Reconnect =
 
 /**
  * Decides from how a stream ended what follows. A refusal that changes the settings is followed by
- * an immediate new stream; the same refusal again backs off.
+ * an immediate new stream; the same refusal again backs off. `wallets`: how many are tracked.
  */
-export function planReconnect(end: SessionEnd, settings: StreamSettings): Reconnect {
+export function planReconnect(end: SessionEnd, settings: StreamSettings, wallets = 0): Reconnect {
   switch (end.kind) {
     case 'out_of_range':
       return { kind: 'catch_up', settings, oldest: end.oldest }
@@ -45,6 +51,12 @@ export function planReconnect(end: SessionEnd, settings: StreamSettings): Reconn
       return addressesPerFilter !== undefined && addressesPerFilter !== settings.addressesPerFilter
         ? { kind: 'reopen', settings: changed }
         : { kind: 'back_off', settings: changed, clear: false }
+    }
+    case 'filter_refused': {
+      const selection = selectionAfter(selectionFor(wallets, settings.selection))
+      return selection === null
+        ? { kind: 'back_off', settings, clear: false }
+        : { kind: 'reopen', settings: { ...settings, selection } }
     }
     case 'behind':
       return { kind: 'back_off', settings, clear: true }

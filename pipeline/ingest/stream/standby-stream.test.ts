@@ -6,6 +6,7 @@ import { DEFAULT_FOLLOW_LIMITS } from '../follow-limits.ts'
 import { readEnvelope } from '../wire/update-envelope.ts'
 import { StandbyStream } from './standby-stream.ts'
 import { finalizedRequest, subscribeRequest } from './subscribe-request.ts'
+import type { Selection } from './wallet-selection.ts'
 import type { StreamEnd, UpdateStreamOptions } from './yellowstone.ts'
 
 // The generated type of a partial message does not accept literals.
@@ -14,6 +15,11 @@ const encode = (update: object) =>
 const meta = (slot: number) =>
   encode({
     blockMeta: { slot: `${slot}`, parentSlot: `${slot - 1}`, blockTime: { timestamp: '1' } },
+  })
+/** A transaction that names nobody. */
+const transaction = (slot: number) =>
+  encode({
+    transaction: { slot: `${slot}`, transaction: { signature: new Uint8Array(64), index: '0' } },
   })
 const confirmed = (slot: number) => encode({ slot: { slot: `${slot}`, status: 1 } })
 const requestOf = (fromSlot: number | null) =>
@@ -39,12 +45,14 @@ class FakeServer {
   }
 }
 
-async function standbyOf(server: FakeServer, limits = {}) {
+async function standbyOf(server: FakeServer, limits = {}, selection: Selection | null = null) {
   const received: number[] = []
   const stream = new StandbyStream({
     endpoint: 'http://server',
     xToken: null,
     request: requestOf,
+    wallets: () => createWallets([]),
+    selection,
     open: server.open,
     limits: { ...DEFAULT_FOLLOW_LIMITS, backoffMs: 1, ...limits },
     logger: createLogger('silent'),
@@ -88,6 +96,20 @@ test('a follower gets the kept updates from its slot on, then the live ones, ove
   server.opened[0]?.onEnd({ kind: 'failed', message: 'gone' })
   await turn()
   t.deepEqual(ends, [{ kind: 'failed', message: 'gone' }])
+  opened.close()
+})
+
+test('a standby keeps no transactions of others; a follower judges by itself (rule K24)', async (t) => {
+  const server = new FakeServer()
+  const { stream } = await standbyOf(server, {}, 'whole')
+  server.slots(1)
+  server.opened[0]?.onUpdate(transaction(2))
+  server.slots(2)
+  const { slots, opened } = await follow(stream, 2)
+  t.deepEqual(slots, ['meta 2', 'slot 2'])
+  // It may be of a wallet that has joined since.
+  server.opened[0]?.onUpdate(transaction(3))
+  t.deepEqual(slots, ['meta 2', 'slot 2', 'transaction 3'])
   opened.close()
 })
 

@@ -1,4 +1,5 @@
 import type { SubscribeRequest } from '@triton-one/yellowstone-grpc'
+import type { Wallets } from '../../domain/wallets.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import { pause } from '../../runtime/pause.ts'
 import type { UpdateEnvelope } from '../wire/update-envelope.ts'
@@ -6,6 +7,8 @@ import { type BackoffLimits, createBackoff } from './backoff.ts'
 import { planReconnect, type StreamSettings } from './reconnect-policy.ts'
 import { openSession, type SessionEnd, type SessionLimits } from './stream-session.ts'
 import { hasConfirmedBlocks } from './subscribe-request.ts'
+import { createWalletFilter } from './wallet-filter.ts'
+import { type Selection, selectionFor } from './wallet-selection.ts'
 import type { OpenUpdateStream, StreamEnd, UpdateStreamOptions } from './yellowstone.ts'
 
 /** Options of a standby stream. */
@@ -15,8 +18,12 @@ export interface StandbyStreamOptions {
   /** The request for a stream from a slot on (null: live), in the form that the server accepts. */
   readonly request: (
     fromSlot: number | null,
-    settings: Pick<StreamSettings, 'addressesPerFilter'>,
+    settings: Pick<StreamSettings, 'addressesPerFilter' | 'selection'>,
   ) => SubscribeRequest
+  /** The wallets tracked now. */
+  readonly wallets: () => Wallets
+  /** How their transactions are selected at first; null: by their number (rule K24). */
+  readonly selection: Selection | null
   readonly open: OpenUpdateStream
   readonly limits: SessionLimits & BackoffLimits & { readonly maxPendingBytes: number }
   readonly logger: Logger
@@ -39,14 +46,16 @@ export class StandbyStream {
   readonly #halves = new Map<number, { parent?: number; confirmed?: true }>()
   /** All updates of later slots are kept, or will come; null if that is not so for any slot. */
   #completeAfter: number | null = null
-  #settings: StreamSettings = { replays: true, addressesPerFilter: undefined }
+  #settings: StreamSettings
   #session: { send(request: SubscribeRequest): void; end(reason: SessionEnd): void } | null = null
   /** The follower that has the stream now. */
   #follower: UpdateStreamOptions | null = null
   readonly #done: Promise<void>
 
   constructor(options: StandbyStreamOptions) {
+    const { selection } = options
     this.#options = options
+    this.#settings = { replays: true, addressesPerFilter: undefined, selection }
     this.#done = this.#run()
   }
 
@@ -108,13 +117,13 @@ export class StandbyStream {
 
   /** Opens one stream after another until `close` or the hand-over. */
   async #run(): Promise<void> {
-    const { limits, logger } = this.#options
+    const { limits, logger, wallets } = this.#options
     const { signal } = this.#closing
     const backoff = createBackoff(limits)
     while (!signal.aborted) {
       const end = await this.#stream()
       if (signal.aborted) return this.#endFollower(end)
-      const plan = planReconnect(end, this.#settings)
+      const plan = planReconnect(end, this.#settings, wallets().size)
       this.#settings = plan.settings
       if (plan.kind === 'catch_up' || end.kind === 'behind') this.#completeAfter = null
       else if (plan.kind === 'back_off') {
@@ -127,7 +136,7 @@ export class StandbyStream {
 
   /** Opens a stream that has everything after `#completeAfter`. Returns how it ended. */
   async #stream(): Promise<SessionEnd> {
-    const { request, limits } = this.#options
+    const { request, limits, wallets } = this.#options
     if (!this.#settings.replays) this.#completeAfter = null
     const fromSlot = this.#completeAfter === null ? null : this.#completeAfter + 1
     this.#clear()
@@ -135,6 +144,13 @@ export class StandbyStream {
       ...this.#options,
       limits,
       request: request(fromSlot, this.#settings),
+      filter: createWalletFilter(
+        wallets,
+        // A follower has a filter of its own, which knows wallets that join later.
+        () =>
+          this.#follower === null &&
+          selectionFor(wallets().size, this.#settings.selection) !== 'list',
+      ),
       onUpdate: (envelope, bytes) => this.#onUpdate(envelope, bytes),
     })
     if ('kind' in session) return session

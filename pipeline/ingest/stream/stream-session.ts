@@ -1,6 +1,7 @@
 import type { SubscribeRequest } from '@triton-one/yellowstone-grpc'
 import { readEnvelope, type UpdateEnvelope } from '../wire/update-envelope.ts'
 import { pingRequest } from './subscribe-request.ts'
+import type { WalletFilter } from './wallet-filter.ts'
 import type { OpenUpdateStream, StreamEnd, UpdateStream } from './yellowstone.ts'
 
 /** One open stream with pings and an idle timeout. */
@@ -28,6 +29,8 @@ export interface StreamSessionOptions {
   readonly request: SubscribeRequest
   readonly open: OpenUpdateStream
   readonly limits: SessionLimits
+  /** Drops transactions of others (rule K24). By default none is dropped. */
+  readonly filter?: Pick<WalletFilter, 'judge'>
   /** Called with each update and its bytes; `envelope` is null for bytes that are not an update. */
   onUpdate(envelope: UpdateEnvelope | null, bytes: Uint8Array): void
 }
@@ -47,7 +50,7 @@ export interface SessionLimits {
 export async function openSession(
   options: StreamSessionOptions,
 ): Promise<StreamSession | StreamEnd> {
-  const { endpoint, xToken, request, open, limits, onUpdate } = options
+  const { endpoint, xToken, request, open, limits, filter, onUpdate } = options
   let lastSlotAt = performance.now()
   let pings = 0
   let stream: UpdateStream | null = null
@@ -63,6 +66,9 @@ export async function openSession(
 
   function receive(bytes: Uint8Array): void {
     const envelope = readEnvelope(bytes)
+    const verdict = envelope?.kind === 'transaction' ? filter?.judge(bytes) : 'related'
+    if (verdict === 'filter_unknown') end({ kind: 'filter_refused' })
+    if (verdict === 'filter_unknown' || verdict === 'unrelated') return
     onUpdate(envelope, bytes)
     if (envelope === null) return
     if (envelope.kind === 'ping') ping()

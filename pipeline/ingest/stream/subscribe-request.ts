@@ -1,6 +1,8 @@
 import type { SubscribeRequest } from '@triton-one/yellowstone-grpc'
 import type { Address } from '../../domain/address.ts'
 import type { Wallets } from '../../domain/wallets.ts'
+import { cuckooFilterOf, emptyCuckooFilter } from './cuckoo-filter.ts'
+import type { Selection } from './wallet-selection.ts'
 
 /** Contents of a subscription. */
 export interface ChainSubscription {
@@ -15,7 +17,9 @@ export interface ChainSubscription {
    */
   readonly fromSlot: number | null
   /** Maximum number of addresses in one filter. Default: all addresses in one filter. */
-  readonly addressesPerFilter?: number
+  readonly addressesPerFilter?: number | undefined
+  /** How transactions of wallets are selected. Default: `list`. */
+  readonly selection?: Selection
 }
 
 /**
@@ -25,21 +29,19 @@ export interface ChainSubscription {
  * - every block meta and every `confirmed` status;
  * - updates of the accounts.
  *
- * Wallets are sent as plain lists, which are exact and which every server version understands.
- * 10,000 wallets make a request of 0.46 MB; servers accept 4 MiB by default
- * (`max_decoding_message_size`, yellowstone-grpc-geyser/src/config.rs).
- *
- * The package's cuckoo filter is not used. It needs a server of August 2026 or later. An older
- * server ignores the unknown field and sends every transaction.
+ * How wallets are sent depends on the selection (rule K24). Plain lists are exact, and every server
+ * version understands them. A cuckoo filter needs yellowstone-grpc-geyser 15.1 (proto 12.6).
+ * An older server ignores the unknown field and sends every transaction; then each update names
+ * `CUCKOO_PROBE`, a filter that nothing passes on a server that knows the field.
+ * Source: yellowstone-grpc-geyser/src/plugin/filter/filter.rs, `FilterTransactions`.
  */
 export function subscribeRequest(subscription: ChainSubscription): SubscribeRequest {
-  const { wallets, accounts, fromSlot, payments = [], addressesPerFilter } = subscription
-  const addresses = Array.from({ length: wallets.size }, (_, at) => wallets.addressOf(at + 1))
+  const { accounts, fromSlot, payments = [], addressesPerFilter } = subscription
   return {
     ...NO_FILTERS,
     transactions: {
-      ...filtersOf('wallets', addresses, addressesPerFilter ?? wallets.size, transactionFilter),
-      ...filtersOf('payments', payments, addressesPerFilter ?? payments.length, transactionFilter),
+      ...walletFilters(subscription),
+      ...filtersOf(PAYMENTS, payments, addressesPerFilter ?? payments.length, transactionFilter),
     },
     accounts: accounts.length === 0 ? {} : { accounts: accountFilter(accounts) },
     blocksMeta: { metas: {} },
@@ -88,6 +90,23 @@ function filtersOf<F>(
   return filters
 }
 
+function walletFilters(subscription: ChainSubscription): SubscribeRequest['transactions'] {
+  const { wallets, selection = 'list', addressesPerFilter = wallets.size } = subscription
+  if (wallets.size === 0) return {}
+  if (selection === 'whole') {
+    const notVotes = { accountInclude: [], accountExclude: [], accountRequired: [], vote: false }
+    return { wallets: notVotes }
+  }
+  if (selection === 'cuckoo') {
+    return {
+      wallets: { ...transactionFilter([]), cuckooAccountInclude: cuckooFilterOf(wallets) },
+      [CUCKOO_PROBE]: { ...transactionFilter([]), cuckooAccountInclude: emptyCuckooFilter() },
+    }
+  }
+  const addresses = Array.from({ length: wallets.size }, (_, at) => wallets.addressOf(at + 1))
+  return filtersOf('wallets', addresses, addressesPerFilter, transactionFilter)
+}
+
 /** A filter for transactions that name an address or change a token balance that it owns. */
 function transactionFilter(addresses: readonly Address[]) {
   return {
@@ -118,6 +137,11 @@ export function pingRequest(id: number): SubscribeRequest {
   return { ...NO_FILTERS, ping: { id } }
 }
 
+/** Name of the filter by which a server shows that it does not know cuckoo filters. */
+export const CUCKOO_PROBE = 'cuckoo-probe'
+/** How the names of the filters of payments begin. */
+export const PAYMENTS = 'payments'
+
 const NO_FILTERS: SubscribeRequest = {
   transactions: {},
   accounts: {},
@@ -130,7 +154,7 @@ const NO_FILTERS: SubscribeRequest = {
 }
 const EVERY_SLOT: SubscribeRequest['slots'] = { slots: { filterByCommitment: true } }
 
-/** `CommitmentLevel.CONFIRMED`. A number, so that this file imports no client. */
+/** `CommitmentLevel.CONFIRMED`. */
 const CONFIRMED = 1
 /** `CommitmentLevel.FINALIZED`. */
 const FINALIZED = 2

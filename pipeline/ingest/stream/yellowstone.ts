@@ -39,6 +39,8 @@ export type StreamEnd =
   | { readonly kind: 'no_replay' }
   /** A filter has too many addresses. The server accepts `most` of them. */
   | { readonly kind: 'too_many_addresses'; readonly most: number }
+  /** The server does not take the filters, or ignores one: too large, or unknown (rule K24). */
+  | { readonly kind: 'filter_refused' }
   /** The token is missing or wrong. */
   | { readonly kind: 'refused' }
   | { readonly kind: 'failed'; readonly message: string }
@@ -143,8 +145,12 @@ const CHANNEL_OPTIONS = {
   'grpc.use_local_subchannel_pool': 1,
 }
 
-/** Error texts: yellowstone-grpc-geyser/src/grpc.rs and src/plugin/filter/limits.rs. */
+/**
+ * Error texts: yellowstone-grpc-geyser/src/grpc.rs and src/plugin/filter/limits.rs; of a request
+ * above the server's limit of bytes: tonic, src/codec/decode.rs, with the code `OUT_OF_RANGE`.
+ */
 function readEnd({ code, details }: Pick<GrpcError, 'code' | 'details'>): StreamEnd {
+  if (FILTER_REFUSED.test(details)) return { kind: 'filter_refused' }
   if (code === status.OUT_OF_RANGE) {
     const oldest = /last available: ([0-9]+)/.exec(details)
     return { kind: 'out_of_range', oldest: oldest === null ? null : Number(oldest[1]) }
@@ -157,3 +163,6 @@ function readEnd({ code, details }: Pick<GrpcError, 'code' | 'details'>): Stream
   }
   return { kind: 'failed', message: `${status[code]}: ${details}` }
 }
+
+const FILTER_REFUSED =
+  /message length too large|larger than max|Max amount of filters|full stream with `any`/

@@ -11,6 +11,7 @@ import { StoppedError } from '../../ingest/rpc/retry-until-stopped.ts'
 import { createRpc } from '../../ingest/rpc/rpc.ts'
 import type { SolanaRpc } from '../../ingest/rpc/solana-rpc.ts'
 import { createSolPrices, ownPrices } from '../../ingest/sol-price.ts'
+import type { Selection } from '../../ingest/stream/wallet-selection.ts'
 import type { OpenUpdateStream } from '../../ingest/stream/yellowstone.ts'
 import { createIngestMetrics, type IngestMetrics } from '../../ingest/telemetry.ts'
 import type { EventLog } from '../../log/log.ts'
@@ -26,6 +27,8 @@ export interface IngestConfig {
   /** `YELLOWSTONE_ENDPOINT`, `YELLOWSTONE_X_TOKEN`. */
   readonly endpoint: string
   readonly xToken: string | null
+  /** `YELLOWSTONE_SELECTION`; null, the default, is `auto` (rule K24). */
+  readonly selection?: Selection | null | undefined
   /** `SOLANA_RPC_URL`. */
   readonly rpcUrl: string
   /** `SOL_PRICE_POOL`, `SOL_PRICE_MAX_AGE_SECONDS`. */

@@ -2,6 +2,7 @@ import type { Wallets } from '../../domain/wallets.ts'
 import { DEFAULT_FOLLOW_LIMITS } from '../../ingest/follow-limits.ts'
 import { StandbyStream } from '../../ingest/stream/standby-stream.ts'
 import { subscribeRequest } from '../../ingest/stream/subscribe-request.ts'
+import { selectionFor } from '../../ingest/stream/wallet-selection.ts'
 import type { OpenUpdateStream } from '../../ingest/stream/yellowstone.ts'
 import type { EventLog } from '../../log/log.ts'
 import type { Logger } from '../../runtime/logger.ts'
@@ -12,7 +13,7 @@ import { LEADER_WATCH_LIMITS, LeaderWatch, type LeaderWatchLimits } from './lead
 
 /** Dependencies of a standby. */
 export interface StandbyDeps {
-  readonly config: Pick<IngestConfig, 'endpoint' | 'xToken' | 'pricePool'>
+  readonly config: Pick<IngestConfig, 'endpoint' | 'xToken' | 'pricePool' | 'selection'>
   readonly wallets: Wallets
   readonly deposits?: Pick<DepositIndex, 'accounts'> | null
   /** Opens streams from the Yellowstone servers. */
@@ -67,13 +68,16 @@ export async function startStandby(deps: StandbyDeps): Promise<Standby> {
     open: deps.open,
     limits: DEFAULT_FOLLOW_LIMITS,
     logger,
-    request: (fromSlot, { addressesPerFilter }) =>
+    wallets: () => wallets,
+    selection: config.selection ?? null,
+    request: (fromSlot, { addressesPerFilter, selection }) =>
       subscribeRequest({
         wallets,
         accounts: [config.pricePool],
         payments: deposits?.accounts() ?? [],
         fromSlot,
-        ...(addressesPerFilter === undefined ? {} : { addressesPerFilter }),
+        addressesPerFilter,
+        selection: selectionFor(wallets.size, selection),
       }),
     onReceived: (slot, parent) => watch.onReceived(slot, parent, now()),
   })
