@@ -4,7 +4,7 @@
  */
 export interface HistoryPosition {
   readonly slot: number
-  /** A transaction of that slot. */
+  /** A transaction of that slot; empty when whole blocks were read. */
   readonly signature: string
 }
 

@@ -174,7 +174,13 @@ export class WalletHistory {
   }
 
   #createHistory(address: Address, isWallet: boolean): AddressHistory {
-    return { address, isWallet, buffer: [], before: this.#start?.signature, ended: false }
+    return {
+      address,
+      isWallet,
+      buffer: [],
+      before: this.#start?.signature || undefined,
+      ended: false,
+    }
   }
 
   /** Reads pages of a history until its buffer `isEnough`, or the history has ended. */

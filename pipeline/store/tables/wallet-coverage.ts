@@ -25,14 +25,15 @@ export function createWalletCoverage(store: Store) {
     return done
   }
 
-  async function save(wallets: readonly number[], since: CoverageStart): Promise<void> {
+  async function save(starts: ReadonlyMap<number, CoverageStart>): Promise<void> {
     version = Math.max(version + 1, Date.now())
-    const row = { since_slot: since.slot, since_time: since.time, version }
-    await insertRows(
-      store,
-      'wallet_coverage',
-      wallets.map((wallet) => ({ wallet, ...row })),
-    )
+    const rows = [...starts].map(([wallet, { slot, time }]) => ({
+      wallet,
+      since_slot: slot,
+      since_time: time,
+      version,
+    }))
+    await insertRows(store, 'wallet_coverage', rows)
   }
 
   const of = (wallets: readonly number[]) => readCoverage(store, wallets)
@@ -48,7 +49,7 @@ export function createWalletCoverage(store: Store) {
       serially(async () => {
         const known = await of(wallets)
         const begun = wallets.filter((wallet) => !known.has(wallet))
-        await save(begun, since)
+        await save(new Map(begun.map((wallet) => [wallet, since])))
       }),
     /**
      * Moves the start back to `from`, when the stored history from there to slot `to` reaches it.
@@ -58,14 +59,17 @@ export function createWalletCoverage(store: Store) {
         const since = await ofWallet(wallet)
         // No slot may be left out between the fetched history and the coverage.
         if (since === undefined || to < since.slot - 1 || from.slot >= since.slot) return
-        await save([wallet], { slot: from.slot, time: Math.min(from.time, since.time) })
+        const time = Math.min(from.time, since.time)
+        await save(new Map([[wallet, { slot: from.slot, time }]]))
       }),
-    /** Moves the start forward to `at`, because an event before `at` may be missing. */
-    cut: (wallet: number, at: CoverageStart) =>
+    /** Moves the starts forward to `at`, because an event before `at` may be missing. */
+    cut: (wallets: readonly number[], at: CoverageStart) =>
       serially(async () => {
-        const since = await ofWallet(wallet)
-        if (since !== undefined && at.slot > since.slot)
-          await save([wallet], { slot: at.slot, time: Math.max(at.time, since.time) })
+        const starts = new Map<number, CoverageStart>()
+        for (const [wallet, since] of await of(wallets))
+          if (at.slot > since.slot)
+            starts.set(wallet, { slot: at.slot, time: Math.max(at.time, since.time) })
+        await save(starts)
       }),
   }
 }

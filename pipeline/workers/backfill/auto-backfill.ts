@@ -8,6 +8,7 @@ import type { Store } from '../../store/store.ts'
 import { type BackfillJob, newJob } from '../../store/tables/backfills.ts'
 import { readTrackedWallets } from '../../store/tables/tracked-wallets.ts'
 import type { Backfills } from './backfills.ts'
+import { isCheaperByBlock } from './gaps-by-block.ts'
 import { mapConcurrently } from './map-concurrently.ts'
 
 /** Dependencies of automatic backfills. */
@@ -151,9 +152,14 @@ export class AutoBackfill {
   async #runJobs(jobs: readonly BackfillJob[]): Promise<void> {
     const { backfills, store, metrics } = this.#deps
     const addresses = await readTrackedWallets(store)
+    const gaps = jobs.filter(({ reason }) => reason === 'gap')
+    const byBlock = isCheaperByBlock(gaps)
+    if (byBlock) await backfills.runGaps(gaps, addresses, this.#stopping.signal)
+    const byWallet = byBlock ? jobs.filter(({ reason }) => reason !== 'gap') : jobs
+    if (byWallet.length === 0) return
     // Read once, so that all jobs wait together until it is final.
     const liveSlot = await backfills.rpc.getSlot()
-    await mapConcurrently(jobs, JOBS_AT_ONCE, async (job) => {
+    await mapConcurrently(byWallet, JOBS_AT_ONCE, async (job) => {
       const address = addresses[job.wallet - 1]
       // Without an address, the wallets file of the job was refused after `onAdded`.
       if (address === undefined) return

@@ -19,7 +19,7 @@ import { createLogger } from '../../runtime/logger.ts'
 import { createRegistry } from '../../runtime/telemetry.ts'
 import { migrate } from '../../store/migrate.ts'
 import type { Row } from '../../store/store.ts'
-import type { BackfillReason } from '../../store/tables/backfills.ts'
+import { type BackfillReason, newJob } from '../../store/tables/backfills.ts'
 import { readStorageMarker } from '../../store/tables/progress.ts'
 import { aMarker } from '../../testing/a-marker.ts'
 import { openTestStore, type TestStore } from '../../testing/test-store.ts'
@@ -29,6 +29,7 @@ import { startIngest } from '../ingest/ingest.ts'
 import { trackWallets } from '../ingest/track-wallets.ts'
 import { AutoBackfill } from './auto-backfill.ts'
 import { createBackfills } from './backfills.ts'
+import { isCheaperByBlock } from './gaps-by-block.ts'
 
 /*
  * A backfilled wallet has the same rows as one that was followed live (rules C16, J3, K2).
@@ -138,7 +139,12 @@ async function startPipeline(
     })
   /** Numbers of open gaps that the metric had while their history was fetched. */
   const openSeen = new Set<number>()
-  const own = backfills(async () => openSeen.add((await progressOf(metrics, 'gap')).open))
+  /** RPC methods that automatic backfills called. */
+  const called = new Set<string>()
+  const own = backfills(async (body) => {
+    called.add(JSON.parse(body).method)
+    openSeen.add((await progressOf(metrics, 'gap')).open)
+  })
   const auto = new AutoBackfill({
     store,
     logger,
@@ -178,6 +184,7 @@ async function startPipeline(
     backfills,
     ingest,
     openSeen,
+    called,
     progress: (reason: BackfillReason) => progressOf(metrics, reason),
     async stored(slot: number): Promise<void> {
       while (((await readStorageMarker(store))?.slot ?? 0) < slot)
@@ -234,6 +241,7 @@ async function startLate(trouble: Partial<Trouble> = {}) {
   // Backfills begin once the first live slot is final.
   advance(FINALIZE_DELAY_SLOTS + 10)
   return {
+    simulator,
     late: {
       ...pipeline,
       advance,
@@ -335,6 +343,93 @@ test.serial(
     t.deepEqual(await readTables(), seen)
   },
 )
+
+/** Gaps of all wallets between two slots, as they are found in the log. */
+const gapsOf = (fromSlot: number, toSlot: number) =>
+  wallets.map((wallet) => newJob(wallet, 'gap', { fromSlot, toSlot }, Date.now()))
+
+test.serial(
+  'gaps that are fetched by block make the same tables, also if they were cut off, and by wallet afterwards (rule K25)',
+  async (t) => {
+    const { late, simulator, close } = await startLate()
+    const calls: string[] = []
+    const backfills = late.backfills((body) => calls.push(JSON.parse(body).method))
+    const half = START + 61
+    await backfills.runGaps(gapsOf(half, LATE), simulator.wallets, unstopped)
+    t.deepEqual(calls.slice(0, 3), ['getSlot', 'getFirstAvailableBlock', 'getBlocks'])
+    t.is(calls.filter((method) => method === 'getBlock').length, LATE - half + 1)
+    t.deepEqual(
+      calls.filter((method) => method.startsWith('getSig') || method.startsWith('getTr')),
+      [],
+    )
+    const rest = gapsOf(START + 1, LATE).map((gap) => ({
+      ...gap,
+      position: { slot: half, signature: '' },
+    }))
+    await backfills.runGaps(rest.slice(0, 5), simulator.wallets, unstopped)
+    for (const job of rest.slice(5))
+      await backfills.runJob(
+        { job, address: simulator.wallets[job.wallet - 1]!, liveSlot: 0 },
+        unstopped,
+      )
+    t.deepEqual(await backfills.jobs.open(['gap']), [])
+    backfills.close()
+    await late.stored(END)
+    await close()
+    t.deepEqual(await readTables(), seen)
+  },
+)
+
+test.serial(
+  'automatic backfills fetch gaps by block if that takes fewer calls (rule K25)',
+  async (t) => {
+    const { late, close } = await startLate()
+    const backfills = late.backfills()
+    await backfills.jobs.save(gapsOf(LATE - 29, LATE))
+    backfills.close()
+    await late.stored(END)
+    await late.begin()
+    while ((await late.openGaps()).length > 0) await new Promise((go) => setTimeout(go, 20))
+    t.true(late.called.has('getBlock'))
+    t.false(late.called.has('getSignaturesForAddress'))
+    const { open, done } = await late.progress('gap')
+    t.deepEqual({ open, done }, { open: 0, done: WALLETS })
+    await close()
+  },
+)
+
+test.serial(
+  'coverage does not reach behind blocks that the server no longer has (rule K25)',
+  async (t) => {
+    const { late, simulator, close } = await startLate()
+    const backfills = late.backfills()
+    const first = (await backfills.rpc.getFirstAvailableBlock()) ?? 0
+    await backfills.coverage.begin(wallets, { slot: first - 100, time: 1 })
+    await backfills.runGaps(gapsOf(first - 50, first + 5), simulator.wallets, unstopped)
+    const covered = { slot: first, time: simulator.market.timeOf(first) }
+    t.deepEqual(
+      await backfills.coverage.of(wallets),
+      new Map(wallets.map((wallet) => [wallet, covered])),
+    )
+    backfills.close()
+    await close()
+  },
+)
+
+test('gaps are fetched by block once that takes fewer calls (rule K25)', (t) => {
+  const ofWallets = (count: number, slots: number) =>
+    Array.from({ length: count }, (_, at) =>
+      newJob(at + 1, 'gap', { fromSlot: 1001, toSlot: 1000 + slots }, 0),
+    )
+  t.false(isCheaperByBlock([]))
+  t.false(isCheaperByBlock(ofWallets(750, 3000)))
+  t.true(isCheaperByBlock(ofWallets(751, 3000)))
+  // Slots that several gaps have in common are read once, and those in between not at all.
+  const apart = [...ofWallets(10, 30), newJob(11, 'gap', { fromSlot: 1021, toSlot: 1040 }, 0)]
+  const far = newJob(12, 'gap', { fromSlot: 5001, toSlot: 5004 }, 0)
+  t.true(isCheaperByBlock([...apart, far]))
+  t.false(isCheaperByBlock([...apart, { ...far, range: { fromSlot: 5001, toSlot: 5008 } }]))
+})
 
 test.serial(
   'a slow server that answers 429 gets requests until it has returned everything',

@@ -23,6 +23,7 @@ import {
 } from '../../store/tables/backfills.ts'
 import { readTrackedWallets } from '../../store/tables/tracked-wallets.ts'
 import { createWalletCoverage, type WalletCoverage } from '../../store/tables/wallet-coverage.ts'
+import { fetchGapsByBlock, type GapDeps } from './gaps-by-block.ts'
 import { mapConcurrently } from './map-concurrently.ts'
 import { type BackfillJobDeps, type JobRun, runBackfillJob } from './run-backfill-job.ts'
 import { createSlotTimes } from './slot-times.ts'
@@ -85,6 +86,12 @@ export interface Backfills {
   ): Promise<BackfillSummary[]>
   /** Runs one job to its end, see `runBackfillJob`. */
   runJob(run: JobRun, stop: AbortSignal): Promise<void>
+  /** Runs jobs of gaps to their end together, see `fetchGapsByBlock`. */
+  runGaps(
+    gaps: readonly BackfillJob[],
+    addresses: readonly Address[],
+    stop: AbortSignal,
+  ): Promise<void>
   /**
    * Returns the first slot whose block is of this unix second or later; the newest plus 1 if none
    * is.
@@ -119,7 +126,7 @@ export function createBackfills(options: BackfillsOptions): Backfills {
     ...(options.onRequest && { onRequest: options.onRequest }),
   })
   const slotTimes = createSlotTimes(rpc)
-  const deps: BackfillJobDeps = {
+  const deps: GapDeps = {
     ...options,
     store,
     rpc,
@@ -150,6 +157,10 @@ export function createBackfills(options: BackfillsOptions): Backfills {
     async runJob(run, stop) {
       const ended = combineSignals(stop, closed.signal)
       await runBackfillJob(run, deps, ended.signal).finally(ended.release)
+    },
+    async runGaps(gaps, addresses, stop) {
+      const ended = combineSignals(stop, closed.signal)
+      await fetchGapsByBlock(gaps, addresses, deps, ended.signal).finally(ended.release)
     },
     slotAtTime: slotTimes.slotAt,
     rpc,

@@ -47,8 +47,9 @@ export interface WalletDecoder {
 /**
  * Number of attempts, and their pause, when a server lacks a transaction that another one listed.
  */
-const MISSING_TRIES = 3
-const MISSING_PAUSE_MS = 500
+export const MISSING_TRIES = 3
+/** See `MISSING_TRIES`; in milliseconds. */
+export const MISSING_PAUSE_MS = 500
 
 /** Creates a decoder for one wallet under its number. Other wallets have separate backfills. */
 export function createWalletDecoder(

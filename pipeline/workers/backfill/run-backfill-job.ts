@@ -89,7 +89,7 @@ async function finish(
   }
   const to = Math.min(range.toSlot ?? Number.MAX_SAFE_INTEGER, job.newestSlot ?? 0)
   if (job.reason === 'gap') {
-    if (afterMissing) await coverage.cut(wallet, afterMissing)
+    if (afterMissing) await coverage.cut([wallet], afterMissing)
   } else {
     const from = later(await reachOf(job, oldest, deps), afterMissing)
     await coverage.extend(wallet, from, to)
