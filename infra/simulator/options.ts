@@ -107,6 +107,8 @@ export interface SimulatorOptions {
    * default. An older server ignores these fields.
    */
   readonly knowsCuckoo?: boolean
+  /** RPC requests that are answered in a second; further ones get 429. By default all are. */
+  readonly rpcPerSecond?: number
   /** Token that clients must send as `x-token`. */
   readonly xToken?: string
   readonly seed?: number

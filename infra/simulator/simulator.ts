@@ -114,7 +114,8 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     ...paymentMethods(paid.payments),
   }
   const { host = LOOPBACK, rpcPort: port = 0 } = options
-  const ofRpc = { host, port, seed: seedOf(options), trouble: troubleOf(options) }
+  const { rpcPerSecond: perSecond = Infinity } = options
+  const ofRpc = { host, port, seed: seedOf(options), trouble: troubleOf(options), perSecond }
   const rpc = await startRpcServer(methods, ofRpc).catch(async (error: unknown) => {
     await stream.close()
     throw error

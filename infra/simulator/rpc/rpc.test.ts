@@ -327,3 +327,12 @@ test('errors of transactions go to bincode and back', (t) => {
     t.deepEqual(decodeTransactionError(encodeTransactionError(error)), error)
   t.throws(() => encodeTransactionError('NoSuchError'), { instanceOf: RangeError })
 })
+
+test('requests above the limit of a second are 429 with Retry-After', async (t) => {
+  const simulator = await start(t, { rpcPerSecond: 2 })
+  const calls = Array.from({ length: 40 }, () => callRpc(simulator, 'getSlot', CONFIRMED))
+  const answers = await Promise.all(calls)
+  const refused = answers.filter((answer) => typeof answer === 'object')
+  t.true(refused.length > 0 && refused.length <= 38)
+  t.deepEqual(refused[0], { status: 429, retryAfter: '1' })
+})

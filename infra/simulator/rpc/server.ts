@@ -11,7 +11,7 @@ const REFUSED_OF_32 = 6
 
 /**
  * Starts a Solana JSON-RPC server over HTTP. It serves the methods to any origin; a POST holds one
- * request or a batch. With trouble, it answers late, or 429 with Retry-After.
+ * request or a batch. With trouble, or above `perSecond`, it answers late, or 429 with Retry-After.
  */
 export function startRpcServer(
   methods: RpcMethods,
@@ -20,10 +20,14 @@ export function startRpcServer(
     readonly port: number
     readonly seed: number
     readonly trouble: Trouble
+    /** See `rpcPerSecond` of `SimulatorOptions`. */
+    readonly perSecond: number
   },
 ): Promise<ListeningServer> {
-  const { seed, trouble } = options
+  const { seed, trouble, perSecond } = options
   let requests = 0
+  let second = 0
+  let inSecond = 0
   const server = createServer((request, response) => {
     for (const [name, value] of CORS) response.setHeader(name, value)
     if (request.method === 'OPTIONS') return response.writeHead(204).end()
@@ -32,7 +36,11 @@ export function startRpcServer(
     request.on('end', () => {
       requests += 1
       const hash = hash32(seed, 'rpc', requests)
-      const refused = trouble.rateLimitedRpc && hash % 32 < REFUSED_OF_32
+      const now = Math.floor(performance.now() / 1000)
+      inSecond = now === second ? inSecond + 1 : 1
+      second = now
+      const isHit = trouble.rateLimitedRpc && hash % 32 < REFUSED_OF_32
+      const refused = isHit || inSecond > perSecond
       const delay = trouble.slowRpc ? Math.floor(hash / 32) % SLOWEST_MS : 0
       const answer = () => {
         if (refused) {
