@@ -37,6 +37,7 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
   fold_snapshots: [inStore('fold-snapshots')],
   progress: [inStore('progress')],
   privacy_salt: ['pipeline/workers/fold/privacy-salt.ts'],
+  event_id_key: ['pipeline/workers/fold/event-id-key.ts'],
   // Facts, trending and history.
   mints: [inStore('mints')],
   sol_prices: [inStore('sol-prices'), inStore('unpriced-swaps')],

@@ -32,7 +32,8 @@ export function findForbidden(
     }
     const isApplied = isWord(tokens[at - 1], 'APPLY')
     const path = readPath(tokens, at)
-    if (path.includes(SALT_TABLE)) return `table ${SALT_TABLE}`
+    const secret = path.find((part) => SECRET_TABLES.has(part))
+    if (secret !== undefined) return `table ${secret}`
     at += 2 * (path.length - 1)
     if (path.length > 1 && isForbiddenTable(path, databases)) return `table ${path.join('.')}`
     const isCalled = isMark(tokens[at + 1], '(') && !(KEYWORDS.has(name.text) && !name.isQuoted)
@@ -96,7 +97,7 @@ function isView(name: string, databases: Databases): boolean {
   const [database = '', view, ...more] = name.split('.')
   return (
     view !== undefined &&
-    view !== SALT_TABLE &&
+    !SECRET_TABLES.has(view) &&
     more.length === 0 &&
     database !== 'system' &&
     databases.all.includes(database) &&
@@ -117,8 +118,8 @@ function isForbiddenTable([database = '', table = '']: readonly string[], databa
 /** Columns of readable tables that share names with functions, harmless ones as lambdas. */
 const COLUMNS: ReadonlySet<string> = new Set(['database', 'format', 'path', 'revision', 'user'])
 
-/** The table with `PRIVACY_SALT` for the views of analysts. No query may read it. */
-const SALT_TABLE = 'privacy_salt'
+/** Tables with what the views of analysts keep secret. No query may read them. */
+const SECRET_TABLES: ReadonlySet<string> = new Set(['event_id_key', 'privacy_salt'])
 
 const SYSTEM_TABLES: ReadonlySet<string> = new Set(
   `columns databases data_skipping_indices functions numbers one parts parts_columns

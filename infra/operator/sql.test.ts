@@ -217,6 +217,7 @@ test('no spelling reads a file, a server, a setting or a table that is not of th
     ['SELECT 1 AS x WHERE x GLOBAL NOT IN (system.users)', 'table system.users'],
     ['SELECT * FROM system.processes', 'table system.processes'],
     ['SELECT * FROM privacy_salt', 'table privacy_salt'],
+    ['SELECT * FROM event_id_key', 'table event_id_key'],
     ['SELECT 1 IN tracked_wallets.`privacy_salt`', 'table privacy_salt'],
     ['SELECT * FROM INFORMATION_SCHEMA.tables', 'table INFORMATION_SCHEMA.tables'],
     [`SELECT * FROM default.\`${SECRET_FILE}\``, `table default.${SECRET_FILE}`],

@@ -10,6 +10,7 @@ import { newestStoredSlot } from '../../store/tables/wallet-events.ts'
 import { readWithdrawnSlots } from '../../store/tables/withdrawn-slots.ts'
 import { createFoldMetrics, type FoldMetrics } from '../telemetry.ts'
 import { REFOLD_LIMITS, type RefoldLimits } from './background-refolds.ts'
+import { makeEventIdKey } from './event-id-key.ts'
 import { type Fences, keptPartitions } from './fence.ts'
 import type { Flush, LoggedRecord, PlacedWithdrawal } from './flush.ts'
 import type { BackgroundWork } from './flush-scheduler.ts'
@@ -222,6 +223,7 @@ class BookWorker implements FoldWorker {
     )
     await addEmptyMetrics(this.#store)
     await adoptSalt(this.#store, this.#salt)
+    await makeEventIdKey(this.#store)
     await this.#books.recover((wallet) => this.#isMine(wallet))
     this.#priceTime = Math.max(this.#priceTime, await newestPoolPriceTime(this.#store))
     this.#newest = new NewestPlaces(await newestStoredSlot(this.#store))
