@@ -53,7 +53,11 @@ async function storeHistory(): Promise<void> {
   const many = 'FROM numbers(300000)'
   const event = '1000000 + number AS slot, 0 AS tx_index, 10 + number % 5 AS wallet'
   const place = `${event}, 1600000000 + number AS block_time`
-  for (const table of ['swaps', 'transfers', 'sol_transfers', 'sol_balances', 'lots', 'disposals'])
+  for (const table of ['swaps', 'transfers', 'sol_transfers', 'sol_balances'])
+    await store.command(
+      `INSERT INTO ${table} (slot, tx_index, wallet, block_time, inserted_at) SELECT ${place}, toDateTime64(block_time, 3) ${many}`,
+    )
+  for (const table of ['lots', 'disposals'])
     await store.command(
       `INSERT INTO ${table} (slot, tx_index, wallet, block_time) SELECT ${place} ${many}`,
     )
@@ -140,7 +144,7 @@ async function usesOf(sql: string): Promise<string[]> {
   const reads = plan
     .map(({ explain }) => explain)
     .join('\n')
-    .split('ReadFromMergeTree (tracked_wallets.')
+    .split(/ReadFromMergeTree \((?:tracked_wallets\.)?/)
   const use = /(?:PrimaryKey\W+(Keys:\W+\w+)|(Name: \w+)).*?Granules: (\d+)\/(\d+)/gs
   return reads.slice(1).flatMap((read) =>
     [...read.matchAll(use)].map(([, key, index, part, all]) => {
@@ -164,6 +168,14 @@ test.serial('a condition on a wallet reaches the key, one on a time an index', a
     'swaps WHERE block_time < 1600001000': ['swaps Name times in part'],
     "transfers WHERE block_time_utc < '2020-09-13 13:00:00'": ['transfers Name times in part'],
     "sol_transfers WHERE time < '2020-09-13 13:00:00'": ['sol_transfers Name times in part'],
+    'swap_changes WHERE wallet_number = 12': ['by_wallet Keys wallet in part'],
+    'transfer_changes WHERE wallet_number = 12': ['by_wallet Keys wallet in part'],
+    'sol_transfer_changes WHERE wallet_number = 12': ['by_wallet Keys wallet in part'],
+    "swap_changes WHERE updated_at < '2020-09-13 13:00:00'": ['swaps Name news in part'],
+    "transfer_changes WHERE updated_at < '2020-09-13 13:00:00'": ['transfers Name news in part'],
+    "sol_transfer_changes WHERE updated_at < '2020-09-13 13:00:00'": [
+      'sol_transfers Name news in part',
+    ],
     "sol_balances WHERE time < '2020-09-13 13:00:00'": ['sol_balances Name times in part'],
   }
   const actual: Record<string, string[]> = {}

@@ -19,6 +19,7 @@ import { openTestChdb, openTestClickHouse, type TestStore } from '../../testing/
 import type { WatchEvent, WatchedToken } from '../../trending/watched-token.ts'
 import { watchlistRow } from '../trending/trending-rows.ts'
 import { disposalRow, firstBuyRow, lotRow, metricsRow, positionRow } from './book-rows.ts'
+import { makeEventIdKey } from './event-id-key.ts'
 import { recordRow } from './event-rows.ts'
 
 /*
@@ -138,6 +139,21 @@ const ANSWERS: Record<string, readonly object[]> = {
       until: '2026-01-11 12:00:00',
     },
   ],
+  'The swaps of one wallet': (
+    [
+      ['2026-01-10 12:00:00', 'buy', BONK, 0.01, 2],
+      ['2026-01-10 12:10:00', 'buy', BONK, 0.03, 9],
+      ['2026-01-10 13:00:00', 'sell', BONK, 0.02, 8],
+      ['2026-01-11 09:00:00', 'sell', BONK, 0.025, 5],
+      ['2026-01-11 10:00:00', 'buy', WIF, 0.01, 3],
+    ] as const
+  ).map(([block_time_utc, side, base_mint, base_tokens, value_sol]) => ({
+    block_time_utc,
+    side,
+    base_mint,
+    base_tokens,
+    value_sol,
+  })),
   'Realised profit by wallet and day': [
     { wallet: 'W1', day: '2026-01-10', profit_sol: 3 },
     { wallet: 'W3', day: '2026-01-10', profit_sol: -1 },
@@ -555,6 +571,7 @@ function testViews(
     await migrate(store)
     for (const table of tables) await store.command(`SYSTEM STOP MERGES ${table}`)
     await storeHistory(store)
+    await makeEventIdKey(store)
     const [own] = await store.query<{ name: string }>('SELECT currentDatabase() AS name')
     const analyst = asAnalyst(store)
     close = analyst.close
