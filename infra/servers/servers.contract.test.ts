@@ -110,10 +110,10 @@ test(`servers start, keep what was written over a kill, and stop; hostile analys
     password: "an analyst's",
     log: { level: ClickHouseLogLevel.OFF },
   })
-  await t.throwsAsync(analyst.query({ query: 'SELECT n FROM tracked_wallets.kept' }), {
-    message: /not enough privileges/i,
-  })
+  const kept = { query: 'SELECT n FROM tracked_wallets.kept' }
+  await t.throwsAsync(analyst.query(kept), { message: /Database analyst does not exist/ })
   await clickhouse.command({ query: 'CREATE DATABASE analyst' })
+  await t.throwsAsync(analyst.query(kept), { message: /not enough privileges/i })
   await clickhouse.command({
     query:
       'CREATE VIEW analyst.kept DEFINER = CURRENT_USER SQL SECURITY DEFINER AS SELECT n FROM kept',
@@ -217,6 +217,7 @@ test(`servers run as separate users, and nobody reads files or passwords through
     ['analyst', "an analyst's"],
   ] as const
   t.is(await ask('SELECT 1', ...users[0]), '1\n')
+  t.is(await ask('CREATE DATABASE analyst', ...users[0]), '') // the default one of analysts
   // The user of the launcher may have one session, which the launcher has.
   const noMore = '700'
   t.is(await ask('SELECT 1', 'default', ''), noMore)

@@ -648,6 +648,7 @@ if (CLICKHOUSE_URL && ANALYST_PASSWORD)
       const client = createClient({
         url: new URL(CLICKHOUSE_URL).origin,
         username: 'analyst',
+        database: 'system', // its default one need not be there
         password: ANALYST_PASSWORD,
       })
       return {
