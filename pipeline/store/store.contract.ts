@@ -290,7 +290,8 @@ export function testStore(test: TestFn, name: string, open: () => Promise<TestSt
     t.deepEqual([...new Set(columns.map((column) => column.table))].sort(), [
       ...['coverage', 'disposals', 'first_buys', 'lots', 'mints', 'positions', 'signals'],
       ...['sol_balances', 'sol_prices', 'sol_transfer_changes', 'sol_transfers', 'storage'],
-      ...['swap_changes', 'swaps', 'transfer_changes', 'transfers', 'wallet_metrics', 'watchlist'],
+      ...['swap_changes', 'swaps', 'token_prices', 'transfer_changes', 'transfers'],
+      ...['wallet_metrics', 'watchlist'],
     ])
     t.deepEqual(
       columns.filter(

@@ -102,7 +102,8 @@ test.serial(
     /** The column that has to stand beside another one, and how it follows from it. */
     const siblingOf = ({ name, type, comment }: Column): readonly [string, string] | null => {
       const isTime =
-        /^(?:Nullable\()?UInt32/.test(type) && /_at$|^at$|^entry$|time$|since$|through$/.test(name)
+        /^(?:Nullable\()?UInt32/.test(type) &&
+        /_at$|^at$|^entry$|^minute$|time$|since$|through$/.test(name)
       if (isTime) return [`${name}_utc`, `toDateTime(${name}, 'UTC')`]
       if (/UTC/.test(type)) return null
       if (/lamports$/.test(name))
@@ -168,6 +169,7 @@ test.serial('a condition on a wallet reaches the key, one on a time an index', a
     'swaps WHERE block_time < 1600001000': ['swaps Name times in part'],
     "transfers WHERE block_time_utc < '2020-09-13 13:00:00'": ['transfers Name times in part'],
     "sol_transfers WHERE time < '2020-09-13 13:00:00'": ['sol_transfers Name times in part'],
+    "token_prices WHERE minute_utc < '2020-09-13 13:00:00'": ['swaps Name times in part'],
     'swap_changes WHERE wallet_number = 12': ['by_wallet Keys wallet in part'],
     'transfer_changes WHERE wallet_number = 12': ['by_wallet Keys wallet in part'],
     'sol_transfer_changes WHERE wallet_number = 12': ['by_wallet Keys wallet in part'],

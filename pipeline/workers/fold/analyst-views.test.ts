@@ -267,6 +267,12 @@ const ANSWERS: Record<string, readonly object[]> = {
     { wallet: 'W1', profit_usd: 350 },
     { wallet: 'W3', profit_usd: -200 },
   ],
+  // BONK was last traded at 5 SOL for 0.025 tokens, WIF at 3 SOL for 0.01.
+  'Unrealised profit': [
+    { wallet: 'W1', mint: WIF, priced_at: '2026-01-11 10:00:00', unrealized_sol: 0 },
+    { wallet: 'W2', mint: BONK, priced_at: '2026-01-11 09:00:00', unrealized_sol: -0.15 },
+    { wallet: 'W2', mint: WIF, priced_at: '2026-01-11 10:00:00', unrealized_sol: 0.6 },
+  ],
   'Swaps without a value': [
     {
       wallet: 'W2',
