@@ -18,7 +18,7 @@ the slow reference, the follower got no trade twice and credits add up.
   --slots N       slots from the suspension until the worker goes on, 100 ms each (200)`
 
 const REPLICAS: readonly ReplicaNumber[] = [0, 1]
-/** Slots of 100 ms: until the first round, between rounds, and from the outage to the suspension. */
+/** Slots of 100 ms: until and between rounds, and from the outage to the suspension. */
 const CALM = 80
 const HELD = 15
 
