@@ -51,6 +51,12 @@ test('who waits for the generation gives up when the group rebalances before a h
   t.is(await known.generation(), 7)
 })
 
+test('who waits gives up once the group may have left it out, also if no heartbeat is answered any more, as after the loss of the coordinator', async (t) => {
+  const soon = { sessionMs: 20, rebalanceMs: 60 }
+  await t.throwsAsync(new GroupLease([0], ago(30), soon).confirm(never), fenced)
+  await t.throwsAsync(new GroupLease([0], ago(0), soon).generation(), fenced)
+})
+
 test('nothing waits after the consumer has lost its partitions, or the worker stops', async (t) => {
   const lease = new GroupLease([0], ago(0), times)
   const generation = lease.generation()

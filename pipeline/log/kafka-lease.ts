@@ -1,4 +1,5 @@
 import { ServiceError } from '../domain/service-error.ts'
+import { pause } from '../runtime/pause.ts'
 import type { PartitionLease } from './log.ts'
 import { type Claim, NO_CLAIM } from './sticky-assignment.ts'
 
@@ -55,17 +56,15 @@ export class GroupLease implements PartitionLease {
   }
 
   async generation(): Promise<number> {
-    while (this.#sender === null && !this.#hasEnded && !this.#isRebalancing) await this.#change()
+    while (this.#sender === null && !this.#isRebalancing && !this.#isOver()) await this.#change()
     if (this.#sender === null) throw fenced()
     return this.#sender.groupGenerationId
   }
 
   async confirm(stop: AbortSignal): Promise<void> {
-    const { sessionMs, rebalanceMs } = this.#times
     for (;;) {
-      const now = performance.now()
-      if (this.#hasEnded || now - this.#confirmedAt >= rebalanceMs - sessionMs / 2) throw fenced()
-      if (now - this.#heardAt < sessionMs / 2) return
+      if (this.#isOver()) throw fenced()
+      if (performance.now() - this.#heardAt < this.#times.sessionMs / 2) return
       if (stop.aborted) throw new ServiceError('closed', 'stopped while waiting for the group')
       stop.addEventListener('abort', this.#notify)
       await this.#change()
@@ -97,8 +96,25 @@ export class GroupLease implements PartitionLease {
     this.#notify()
   }
 
-  #change(): Promise<void> {
-    return new Promise((resolve) => this.#waiting.push(resolve))
+  /** Whether the partitions may have another owner. */
+  #isOver(): boolean {
+    return this.#hasEnded || this.#left() <= 0
+  }
+
+  /** Milliseconds until a group that rebalances may leave this member out. */
+  #left(): number {
+    const { sessionMs, rebalanceMs } = this.#times
+    return this.#confirmedAt + rebalanceMs - sessionMs / 2 - performance.now()
+  }
+
+  /**
+   * Resolves with the next change, or when the time is over. Without an answer there is none: the
+   * client only asks for another coordinator once the handlers of its batches have ended.
+   */
+  async #change(): Promise<void> {
+    const changed = new AbortController()
+    this.#waiting.push(() => changed.abort())
+    await pause(this.#left(), changed.signal)
   }
 
   readonly #notify = (): void => {
