@@ -12,6 +12,7 @@ test('a process that ended because a server was down differs from one that ended
     'CLICKHOUSE_URL: no ClickHouse answers at 127.0.0.1:29002\n': true,
     'REDIS_URL: 127.0.0.1:29003 does not answer\n': true,
     'the store cannot serve now (code 159)\n': true,
+    'REDIS_URL: Sentinel at 127.0.0.1:26379 names no master that answers\n': true,
     'SOLANA_RPC_URL: the server cannot be reached: timeout after 4000 ms\n': true,
     'WALLETS_FILE: line 3 was changed\n': false,
     '{"level":50,"msg":"flush failed for good"}\nthe store does not answer\n': false,

@@ -337,6 +337,6 @@ export const FENCED = 'another process appends to the log now'
 export function endedForLackOfServer(stderr: string): boolean {
   const last = stderr.trim().split('\n').at(-1) ?? ''
   const isLack =
-    /^(?!\{| {4}at ).*(answers? at|no answer from|does not answer|cannot serve now|cannot be reached)/
+    /^(?!\{| {4}at ).*(answers? at|no answer from|does not answer|names no master|cannot serve now|cannot be reached)/
   return isLack.test(last) && !/"level":(50|60)/.test(stderr)
 }
