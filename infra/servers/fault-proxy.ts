@@ -149,7 +149,10 @@ class Replica implements FaultyReplica {
     if (fault?.how === 'refuse') return refuse(response, fault.code)
     const headers = { authorization: request.headers.authorization ?? '' }
     const write = { path: `${url.pathname}${url.search}`, headers, body: onOneServer(body) }
-    const answer = await this.#send(write)
+    const answer = await this.#send(write).catch((error: unknown) => {
+      if (DEDUPLICATED.test(statement)) this.#settle(write)
+      throw error
+    })
     if (/^SYSTEM SYNC REPLICA/.test(statement)) {
       const isInTime = await Promise.race([this.caughtUp().then(() => true), this.#late()])
       return isInTime ? void response.end() : refuse(response, 159)
@@ -184,6 +187,15 @@ class Replica implements FaultyReplica {
     return { statusCode: answer.statusCode, content: Buffer.from(await answer.body.arrayBuffer()) }
   }
 
+  /**
+   * The server ended under a write. If it has executed it, the other one must have it too, also if
+   * the client never repeats it. Both execute it once, by its deduplication token.
+   */
+  #settle(write: Write): void {
+    this.replicate(write)
+    this.other?.replicate(write)
+  }
+
   /** Executes a write of the other replica after its earlier ones, and waits for a dead server. */
   replicate(write: Write): void {
     this.#replicated = this.#replicated.then(async () => {
@@ -199,6 +211,8 @@ class Replica implements FaultyReplica {
 const SYNC_WITHIN_MS = 4000
 
 const WRITE = /^\s*(?:INSERT|CREATE|ALTER|DROP|TRUNCATE|RENAME)\b/i
+
+const DEDUPLICATED = /^\s*INSERT\b.*\binsert_deduplication_token = /s
 
 /** Answers as ClickHouse does. Source: `HTTPHandler.cpp` of ClickHouse. */
 function refuse(response: ServerResponse, code: number): void {
