@@ -362,12 +362,16 @@ async function followHonestly(simulator: Simulator, until: number) {
     if (over === undefined) break
     if (/is not available/.test(String((over?.cause as Error | undefined)?.message))) {
       ended.outOfRange += 1
-      await take(whole + 1, simulator.confirmedSlot)
+      // Late transactions of earlier slots may have come with the slots that were missed.
+      await take(whole - MOST_LATE, simulator.confirmedSlot)
       whole = simulator.confirmedSlot
     } else ended.cuts += 1
   }
   return { candidates, blocks, ended }
 }
+
+/** Slots by which a transaction may be late. */
+const MOST_LATE = 12
 
 const COMMITTED = { commitment: 'confirmed' }
 const BLOCK = {
