@@ -1,7 +1,6 @@
-import { createHash } from 'node:crypto'
 import test from 'ava'
+import { strangerOf } from '../../infra/bench/kit/stranger.ts'
 import { type Simulator, startSimulator } from '../../infra/simulator/simulator.ts'
-import { type Address, addressFromBytes } from '../domain/address.ts'
 import type { Transaction } from '../domain/transaction.ts'
 import { createWallets, type Wallets } from '../domain/wallets.ts'
 import { createLogger } from '../runtime/logger.ts'
@@ -146,11 +145,6 @@ test.serial('a list that the server does not take is replaced by a cuckoo filter
   await close()
   await simulator.close()
 })
-
-/** An address that is in no transaction. */
-function strangerOf(number: number): Address {
-  return addressFromBytes(createHash('sha256').update(String(number)).digest())
-}
 
 for (const selection of SELECTIONS) {
   test.serial(`wallets are added to an open stream: ${selection} (rule K24)`, async (t) => {
