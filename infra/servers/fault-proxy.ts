@@ -50,7 +50,8 @@ interface Write {
  * Starts a proxy before two ClickHouse servers, for tests and drills. It stands in for replication,
  * which the servers of `npm run servers` lack. A write that one server accepts is sent to the other
  * one too, in order and with its deduplication token. `ON CLUSTER` and replicated engines are
- * removed from statements. `SYSTEM SYNC REPLICA` waits for the other server's writes.
+ * removed from statements. As on a cluster, a statement with `ON CLUSTER` is answered once both
+ * servers have executed it. `SYSTEM SYNC REPLICA` waits for the other server's writes.
  *
  * `ports`: of the replicas, on 127.0.0.1; 0: any. `POST /.fault` sets the fault that the body has
  * as JSON; an empty body clears it. `POST /.lag` with `true` or `false` sets the lag. `/.ready`
@@ -159,7 +160,10 @@ class Replica implements FaultyReplica {
     }
     if (this.#isReadOnly && /FROM system\.replicas/.test(statement))
       return void response.end('{"n":"1"}\n')
-    if (isWrite && answer.statusCode === 200) this.other?.replicate(write)
+    if (isWrite && answer.statusCode === 200) {
+      this.other?.replicate(write)
+      if (ON_CLUSTER.test(statement)) await this.other?.caughtUp()
+    }
     if (fault?.how === 'apply_and_cut') return void request.socket.destroy()
     if (fault?.how === 'apply_and_refuse') return refuse(response, fault.code)
     response.writeHead(answer.statusCode).end(answer.content)
@@ -211,6 +215,8 @@ class Replica implements FaultyReplica {
 const SYNC_WITHIN_MS = 4000
 
 const WRITE = /^\s*(?:INSERT|CREATE|ALTER|DROP|TRUNCATE|RENAME)\b/i
+
+const ON_CLUSTER = / ON CLUSTER '/
 
 const DEDUPLICATED = /^\s*INSERT\b.*\binsert_deduplication_token = /s
 

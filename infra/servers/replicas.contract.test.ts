@@ -94,6 +94,24 @@ test(`on a cluster every table and view is created on each server, once${why}`, 
   await close()
 })
 
+test(`a statement on the cluster is answered once both servers have executed it${why}`, async (t) => {
+  const { store, close } = await openReplicas()
+  const isThere = async (on: Store | undefined) =>
+    (await on?.query<{ result: number }>('EXISTS later'))?.[0]
+  pair.proxy.replicas[1].lag(true)
+  let isAnswered = false
+  const statement = onCluster(ROWS_TABLE.replace('rows', 'later'), 'drill', '')
+  const created = store.command(statement).then(() => {
+    isAnswered = true
+  })
+  while ((await isThere(direct[0]))?.result !== 1);
+  t.false(isAnswered)
+  pair.proxy.replicas[1].lag(false)
+  await created
+  t.deepEqual(await isThere(direct[1]), { result: 1 })
+  await close()
+})
+
 /** A fault of the first server, and whether the store then changes to the second. */
 const FAULTS: readonly (readonly [title: string, fault: Fault, changes: boolean])[] = [
   ['read-only tables', { on: 'writes', how: 'refuse', code: 242 }, true],
