@@ -10,7 +10,7 @@ import type { Store } from '../pipeline/store/store.ts'
 import { aMarker } from '../pipeline/testing/a-marker.ts'
 import { aSwap, BONK, JUP } from './testing/a-swap.ts'
 import { openStore, type TestStore } from './testing/open-stores.ts'
-import { aSwapRow, insertWallets, markStored } from './testing/rows.ts'
+import { aSwapRow, insertWallets } from './testing/rows.ts'
 import { startApi, type TestApi } from './testing/start-api.ts'
 import { connect } from './testing/start-feed.ts'
 
@@ -41,7 +41,7 @@ async function seal(...swaps: Partial<Swap>[]): Promise<void> {
   )
   await api.log.appendSlot({ marker, records })
   if (records.length > 0)
-    await store.insert(
+    await api.writer.insert(
       'swaps',
       records.map((swap) =>
         aSwapRow(slot, {
@@ -59,7 +59,7 @@ async function seal(...swaps: Partial<Swap>[]): Promise<void> {
         }),
       ),
     )
-  await markStored(store, slot)
+  await api.writer.moveTo(slot)
 }
 
 async function get(path: string, key: string) {

@@ -28,6 +28,7 @@ import { FairReads } from './fair-reads.ts'
 import { createHttpServer } from './http-server.ts'
 import { createLimits } from './limits.ts'
 import type { Redis } from './redis-connection.ts'
+import { StateReader } from './state-reader.ts'
 import { followStorage, type StoragePosition } from './storage-position.ts'
 import type { Feed } from './stream/feed.ts'
 import { type ApiMetrics, collectProgress, createApiMetrics } from './telemetry.ts'
@@ -87,7 +88,8 @@ export function createApi(deps: ApiDeps): Api {
   const { config, log, feed, credits, redis, logger, readMs = 10_000, now = Date.now } = deps
   const { channel = createMemoryChannel(), readiness = createReadiness() } = deps
   const store = createTimelyStore(deps.store, readMs)
-  const position = followStorage({ store, logger, onStage: deps.onStage })
+  const reader = new StateReader({ store: deps.store, log, logger, onStage: deps.onStage })
+  const position = followStorage({ store, logger, reader })
   const metrics = createApiMetrics(deps.registry)
   const server = createHttpServer(connectionLimits(config, metrics))
   readiness.add(readinessChecks(deps, store, position))
@@ -132,6 +134,7 @@ export function createApi(deps: ApiDeps): Api {
     ...deps,
     store,
     position,
+    reader,
     reads,
     cursors: createCursorCodec(config),
     epoch: log.epoch,

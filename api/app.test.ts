@@ -1,6 +1,5 @@
 import { once } from 'node:events'
 import { createConnection } from 'node:net'
-import { setTimeout as pause } from 'node:timers/promises'
 import test from 'ava'
 import { USDC } from '../pipeline/domain/quote.ts'
 import { ServiceError } from '../pipeline/domain/service-error.ts'
@@ -83,8 +82,9 @@ const storedWallet: Row = {
 test.serial(
   'a wallet shows its metrics, each figure the double nearest to the exact one (contract 2.5, rule C20)',
   async (t) => {
-    await store.insert('wallet_metrics', [{ ...storedWallet, version: '1', buys: '99' }])
-    await store.insert('wallet_metrics', [storedWallet])
+    await api.writer.insert('wallet_metrics', [{ ...storedWallet, version: '1', buys: '99' }])
+    await api.writer.insert('wallet_metrics', [storedWallet])
+    await api.writer.moveTo(99)
     const { key } = await api.customer(10)
     const answer = await get('/wallets/W2/metrics', key)
     t.is(answer.status, 200)
@@ -208,7 +208,7 @@ test.serial(
       wallet: 0,
       eventIndex: 0,
     })
-    await store.insert('swaps', [
+    await api.writer.insert('swaps', [
       aSwapRow(98),
       aSwapRow(99, {
         wallet: 2,
@@ -232,8 +232,8 @@ test.serial(
       aSwapRow(101, { wallet: 3 }),
     ])
     // The same swap again, a newer version of another one, and a deleted one.
-    await store.insert('swaps', [aSwapRow(98)])
-    await store.insert('swaps', [
+    await api.writer.insert('swaps', [aSwapRow(98)])
+    await api.writer.insert('swaps', [
       aSwapRow(99, {
         wallet: 2,
         side: 'sell',
@@ -243,10 +243,9 @@ test.serial(
         version: 1,
       }),
     ])
-    await store.insert('swaps', [aSwapRow(97, { wallet: 4 }), aSwapRow(97, { wallet: 5 })])
-    await store.insert('swaps', [aSwapRow(97, { wallet: 4, version: 1, is_deleted: 1 })])
-    await markStored(store, 100)
-    await until(async () => ((await get('/status')).body.storage as { slot: number }).slot === 100)
+    await api.writer.insert('swaps', [aSwapRow(97, { wallet: 4 }), aSwapRow(97, { wallet: 5 })])
+    await api.writer.insert('swaps', [aSwapRow(97, { wallet: 4, version: 1, is_deleted: 1 })])
+    await api.writer.moveTo(100)
     const answer = await get('/trades', key)
     const base = { block_time: 1_700_000_099, wallet: 'W2', mint: MINT, decimals: 6 }
     t.deepEqual(answer.body.items, [
@@ -325,24 +324,23 @@ test.serial('paging during inserts skips and repeats nothing (contract 4.3)', as
   const { key } = await api.customer(10_000)
   const mint = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'
   const slots = Array.from({ length: 120 }, (_, index) => 1000 + index)
-  await store.insert(
+  await api.writer.insert(
     'swaps',
     slots.flatMap((slot) => [
       aSwapRow(slot, { base_mint: mint }),
       aSwapRow(slot, { wallet: 3, base_mint: mint }),
     ]),
   )
-  await markStored(store, 1119)
-  await until(async () => ((await get('/status')).body.storage as { slot: number }).slot === 1119)
+  await api.writer.moveTo(1119)
   let walking = true
   const inserting = (async () => {
     for (let slot = 1120; walking; slot++) {
       // At the head, and the same rows again. Neither changes older pages.
-      await store.insert('swaps', [
+      await api.writer.insert('swaps', [
         aSwapRow(slot, { base_mint: mint }),
         aSwapRow(1000 + (slot % 120), { base_mint: mint }),
       ])
-      await markStored(store, slot)
+      await api.writer.moveTo(slot)
     }
   })()
   const seen: TradeItem[] = []
@@ -645,10 +643,6 @@ test.serial('health, readiness and progress of the service are public (rule J4)'
   })
   t.is(headers.get('x-credits-cost'), null)
 })
-
-async function until(satisfied: () => Promise<boolean>): Promise<void> {
-  while (!(await satisfied())) await pause(10)
-}
 
 /** Sends text, and returns what the server sends until it closes. */
 async function raw(text: string): Promise<string> {

@@ -1,12 +1,12 @@
 import test from 'ava'
 import { MarkerCache } from './marker-cache.ts'
-import type { StoredSlot } from './storage-position.ts'
+import type { StoredSlot } from './state-reader.ts'
 
 function aCache(options: { readonly maxWeight?: number } = {}) {
-  const at = { stored: null as StoredSlot | null, now: 0, made: 0 }
+  const at = { stored: null as StoredSlot | null, made: 0 }
   const cache = new MarkerCache<string>(
     { stored: () => at.stored },
-    { maxWeight: 100, weigh: (value) => value.length, now: () => at.now, ...options },
+    { maxWeight: 100, weigh: (value) => value.length, ...options },
   )
   const make = async (stored: StoredSlot | null) => `${++at.made} of ${stored?.slot ?? 'nothing'}`
   return { at, make, get: (key: string) => cache.get(key, make), cache }
@@ -14,17 +14,14 @@ function aCache(options: { readonly maxWeight?: number } = {}) {
 
 const slot = (number: number): StoredSlot => ({ slot: number, blockTime: number })
 
-test('a value is cached until the storage marker moves, or for five seconds', async (t) => {
+test('a value is cached until the storage marker moves', async (t) => {
   const { at, get } = aCache()
   t.is(await get('a'), '1 of nothing')
   at.stored = slot(5)
   t.deepEqual(await Promise.all([get('a'), get('a'), get('b')]), ['2 of 5', '2 of 5', '3 of 5'])
-  at.now = 4999
   t.is(await get('a'), '2 of 5')
-  at.now = 5000
-  t.is(await get('a'), '4 of 5')
   at.stored = slot(6)
-  t.deepEqual([await get('a'), await get('b')], ['5 of 6', '6 of 6'])
+  t.deepEqual([await get('a'), await get('b')], ['4 of 6', '5 of 6'])
 })
 
 test('a request after the marker has moved does not wait for an older computation', async (t) => {
@@ -57,7 +54,7 @@ test('the oldest values are evicted when the total weight is too large; a value 
   t.is(await cache.get('d', async () => 'again'), 'again')
 })
 
-test('a computation receives the value of this marker or the previous one, and no older one', async (t) => {
+test('a computation receives the value of the previous marker, and no older one', async (t) => {
   const { at, cache } = aCache()
   const seen: unknown[] = []
   const get = (key: string) =>
@@ -67,16 +64,11 @@ test('a computation receives the value of this marker or the previous one, and n
     })
   at.stored = slot(5)
   await get('a')
-  at.now = 5000
-  await get('a')
   at.stored = slot(6)
-  await get('b')
-  at.stored = slot(7)
   await Promise.all([get('a'), get('b')])
-  const next = slot(8)
-  const move = await cache.prepare(next, async (key, before) => `${key} after ${before}`)
-  at.stored = next
-  move()
-  t.is(await get('a'), 'a after a of 7')
-  t.deepEqual(seen, [undefined, 'a of 5', undefined, undefined, 'b of 6'])
+  at.stored = slot(7)
+  await get('b')
+  at.stored = slot(8)
+  await Promise.all([get('a'), get('b')])
+  t.deepEqual(seen, [undefined, 'a of 5', undefined, 'b of 6', undefined, 'b of 7'])
 })

@@ -1,33 +1,26 @@
 import test from 'ava'
 import { MintAnswerCache } from './mint-answer-cache.ts'
 import { type RenderedAnswer, renderBytes } from './rendered-answer.ts'
-import type { PositionChangeSet } from './rows/position-changes.ts'
 
 function kept(maxBytes = 1000) {
-  let listener: (changes: PositionChangeSet) => void = () => {}
   let made = 0
-  const answers = new MintAnswerCache(
-    {
-      refresh: async () => {},
-      listen: (given) => {
-        listener = given
-      },
-    },
-    maxBytes,
-  )
+  const answers = new MintAnswerCache(maxBytes)
   const make = async () => renderBytes(Buffer.from(`answer ${++made}`))
   return {
     answers,
     tell: (...mints: string[]) =>
-      listener({ positions: [], mints: new Set(mints), stored: { slot: 1, blockTime: 1 } }),
-    tellAll: () => listener({ positions: [], mints: null, stored: { slot: 1, blockTime: 1 } }),
+      answers.apply(
+        mints.map((mint) => ({ kind: 'change', table: 'positions', row: { mint }, fence: 0 })),
+      ),
+    tellSwap: (base_mint: string) =>
+      answers.apply([{ kind: 'change', table: 'swaps', row: { base_mint }, fence: 0 }]),
     get: async (mint: string, key: string) =>
       String((await answers.get(mint, `${mint} ${key}`, make)).bytes),
   }
 }
 
 test('responses about a mint are cached until something of that mint changes', async (t) => {
-  const { get, tell, tellAll } = kept()
+  const { get, tell, tellSwap } = kept()
   t.deepEqual(await Promise.all([get('a', 'x'), get('a', 'x'), get('b', 'x')]), [
     'answer 1',
     'answer 1',
@@ -39,7 +32,7 @@ test('responses about a mint are cached until something of that mint changes', a
     [await get('a', 'x'), await get('a', 'y'), await get('b', 'x')],
     ['answer 4', 'answer 5', 'answer 2'],
   )
-  tellAll()
+  tellSwap('b')
   t.is(await get('b', 'x'), 'answer 6')
 })
 

@@ -1,26 +1,32 @@
+import type { StateChange } from '../pipeline/log/state-log.ts'
 import type { RenderedAnswer } from './rendered-answer.ts'
-import type { PositionChanges } from './rows/position-changes.ts'
+import type { StateModel } from './state-reader.ts'
 
 /**
  * A cache of responses about one mint. A response is evicted when something of its mint changes, or
  * as the least recently used one when all answers exceed `maxBytes` (before compression).
  * Concurrent requests for one key share one read. Failed reads are not cached.
  */
-export class MintAnswerCache {
-  readonly #changes: Pick<PositionChanges, 'refresh' | 'listen'>
+export class MintAnswerCache implements StateModel {
   readonly #maxBytes: number
   /** Cached responses by key, the least recently used first. */
   readonly #entries = new Map<string, Entry>()
   readonly #keysOf = new Map<string, Set<string>>()
   #bytes = 0
 
-  constructor(changes: Pick<PositionChanges, 'refresh' | 'listen'>, maxBytes: number) {
-    this.#changes = changes
+  constructor(maxBytes: number) {
     this.#maxBytes = maxBytes
-    this.#changes.listen(({ mints }) => {
-      const keys = mints === null ? [...this.#entries.keys()] : this.#keysAmong(mints)
-      for (const key of keys) this.#forget(key, this.#entries.get(key))
-    })
+  }
+
+  async load(): Promise<void> {}
+
+  /** A swap changes the position of its wallet and mint before a marker passes it. */
+  apply(changes: readonly StateChange[]): void {
+    for (const { table, row } of changes) {
+      if (table !== 'positions' && table !== 'swaps' && table !== 'mints') continue
+      const mint = String(table === 'swaps' ? row.base_mint : row.mint)
+      for (const key of this.#keysOf.get(mint) ?? []) this.#forget(key, this.#entries.get(key))
+    }
   }
 
   /** Returns the response of a key about a mint, as of the newest marker. */
@@ -29,7 +35,6 @@ export class MintAnswerCache {
     key: string,
     make: () => Promise<RenderedAnswer>,
   ): Promise<RenderedAnswer> {
-    await this.#changes.refresh()
     const known = this.#entries.get(key)
     if (known !== undefined) {
       this.#entries.delete(key)
@@ -46,10 +51,6 @@ export class MintAnswerCache {
       () => this.#forget(key, entry),
     )
     return entry.answer
-  }
-
-  #keysAmong(mints: ReadonlySet<string>): string[] {
-    return [...mints].flatMap((mint) => [...(this.#keysOf.get(mint) ?? [])])
   }
 
   #weigh(key: string, entry: Entry, bytes: number): void {

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { renderAnswer } from './rendered-answer.ts'
-import type { StoredSlot } from './storage-position.ts'
+import type { StoredSlot } from './state-reader.ts'
 
 const at = (slot: number): StoredSlot => ({ slot, blockTime: slot })
 const body = (text: string) => ({ body: { text: text.repeat(2000) } })

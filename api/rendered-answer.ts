@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { Answer } from './answer.ts'
-import type { StoredSlot } from './storage-position.ts'
+import type { StoredSlot } from './state-reader.ts'
 
 /** A response as bytes, which can be sent for every equal request. */
 export interface RenderedAnswer {

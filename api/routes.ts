@@ -35,16 +35,16 @@ import type { RenderedAnswer } from './rendered-answer.ts'
 import { createResources } from './resources/index.ts'
 import type { Resource, ResourceDeps } from './resources/resource.ts'
 import type { FeedStatus } from './resources/status.ts'
-import { createMetricsReader } from './rows/metrics-reader.ts'
+import { Metrics } from './rows/metrics.ts'
 import { OpenPositions } from './rows/open-positions.ts'
-import { PositionChanges } from './rows/position-changes.ts'
 import { RecentSwaps } from './rows/recent-swaps.ts'
+import type { StateReader } from './state-reader.ts'
 import type { ApiMetrics } from './telemetry.ts'
 
 /** Dependencies of the resources, without the read models that `createRoutes` creates. */
 type ReadDeps = Omit<
   Parameters<typeof createResources>[0],
-  'readMetrics' | 'openPositions' | 'recentSwaps'
+  'metricsOf' | 'openPositions' | 'recentSwaps'
 >
 
 /** Dependencies of the routes. */
@@ -62,6 +62,8 @@ export interface RouteDeps extends ReadDeps {
   readonly upgradeOf: Parameters<typeof upgrade>[0]['upgradeOf']
   readonly metrics: ApiMetrics
   readonly limits: Limits
+  /** Brings the read models to each marker. */
+  readonly reader: StateReader
   /** The store with a fair queue, for responses that are charged. */
   readonly reads: FairReads
   /** Number of proxies in front of this server whose `X-Forwarded-For` is trusted. */
@@ -120,19 +122,22 @@ function createAnswers(deps: RouteDeps): {
   readonly resources: readonly Resource[]
   readonly respondTo: (resource: Resource) => ApiMiddleware
 } {
-  const { store, position, epoch, reads } = deps
-  const changes = new PositionChanges({ store, position })
+  const { store, position, epoch, reads, reader } = deps
+  const walletMetrics = new Metrics()
+  const openPositions = new OpenPositions()
+  const recentSwaps = new RecentSwaps(epoch)
   const resourceDeps: ResourceDeps & ReadDeps = {
     ...deps,
-    readMetrics: createMetricsReader(store, position),
-    openPositions: new OpenPositions({ store, changes, position }),
-    recentSwaps: new RecentSwaps({ store, position, epoch }),
+    metricsOf: (wallet) => walletMetrics.of(wallet),
+    openPositions,
+    recentSwaps,
   }
   const byMarker = new MarkerCache<RenderedAnswer>(position, {
     maxWeight: MAX_CACHED_BYTES,
     weigh: ({ bytes }) => bytes.length,
   })
-  const byMint = new MintAnswerCache(changes, MAX_CACHED_BYTES)
+  const byMint = new MintAnswerCache(MAX_CACHED_BYTES)
+  for (const model of [walletMetrics, openPositions, recentSwaps, byMint]) reader.add(model)
   return {
     resources: createResources(resourceDeps),
     respondTo: (resource) => respond(resource, { byMarker, byMint, position, reads, store }),

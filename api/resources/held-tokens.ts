@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { readHeldTokens } from '../../pipeline/store/tables/positions.ts'
 import { count, hasMore } from '../items/fields.ts'
 import { HeldTokenItem, heldTokenItem } from '../items/held-token.ts'
 import { integer, page } from './parameters.ts'
@@ -64,16 +63,11 @@ export function heldTokens({ position, openPositions }: ResourceDeps) {
     }),
     answer: HeldTokensAnswer,
     isHot: () => true,
-    async handle({ query: { min_wallets, page } }, { store }) {
+    async handle({ query: { min_wallets, page } }) {
       const offset = (page - 1) * PAGE_SIZE
       const of = { minWallets: min_wallets, offset, limit: PAGE_SIZE }
-      const inMemory = await openPositions.ready()
-      const stored = position.stored()
-      const { rows, total } = inMemory
-        ? openPositions.held(of)
-        : stored === null
-          ? { rows: [], total: 0 }
-          : await readHeldTokens(store, stored, of)
+      const { rows, total } =
+        position.stored() === null ? { rows: [], total: 0 } : openPositions.held(of)
       return {
         body: {
           min_wallets,

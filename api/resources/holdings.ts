@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { readHoldings } from '../../pipeline/store/tables/positions.ts'
 import { componentSchema } from '../items/component-schema.ts'
 import { alias, count, hasMore, seconds } from '../items/fields.ts'
 import { HoldingItem, holdingItem } from '../items/holding.ts'
@@ -92,20 +91,17 @@ export function holdings({ position, openPositions }: ResourceDeps) {
       ),
     answer: HoldingsAnswer,
     isHot: () => true,
-    async handle({ query }, { store }) {
+    async handle({ query }) {
       const { alias, min_holding_seconds, max_holding_seconds, page } = query
       const wallet = alias === undefined ? null : trackedWallet(alias, position.walletCount())
       const offset = (page - 1) * PAGE_SIZE
       const filter = { wallet, minSeconds: min_holding_seconds, maxSeconds: max_holding_seconds }
       const of = { offset, limit: PAGE_SIZE }
-      const inMemory = await openPositions.ready()
       const stored = position.stored()
       const { rows, total } =
         stored === null
           ? { rows: [], total: 0 }
-          : inMemory
-            ? openPositions.holdings(stored.blockTime, filter, of)
-            : await readHoldings(store, stored, filter, of)
+          : openPositions.holdings(stored.blockTime, filter, of)
       return {
         body: {
           alias: alias ?? null,

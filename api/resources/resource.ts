@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import type { Perturb } from '../../pipeline/domain/perturbation.ts'
 import type { Store } from '../../pipeline/store/store.ts'
+import type { WalletMetricsRow } from '../../pipeline/store/tables/wallet-metrics.ts'
 import type { Answer } from '../answer.ts'
 import type { Session } from '../auth/session.ts'
 import type { CursorCodec } from '../cursor.ts'
 import type { ProblemCode } from '../errors.ts'
 import type { JsonText } from '../rendered-answer.ts'
-import type { MetricsReader } from '../rows/metrics-reader.ts'
 import type { OpenPositions } from '../rows/open-positions.ts'
 import type { RecentSwaps } from '../rows/recent-swaps.ts'
 import type { StoragePosition } from '../storage-position.ts'
@@ -181,7 +181,8 @@ export interface ResourceDeps {
   readonly perturb: Perturb | null
   /** Epoch of the log that the feed follows. */
   readonly epoch: number
-  readonly readMetrics: MetricsReader
-  readonly openPositions: Pick<OpenPositions, 'ready' | 'held' | 'holdings' | 'ofWallet'>
+  /** Metrics of a wallet; undefined for one without a row. */
+  readonly metricsOf: (wallet: number) => WalletMetricsRow | undefined
+  readonly openPositions: Pick<OpenPositions, 'held' | 'holdings' | 'ofWallet'>
   readonly recentSwaps: Pick<RecentSwaps, 'page'>
 }

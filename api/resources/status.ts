@@ -2,7 +2,8 @@ import { z } from 'zod'
 import { VERSION } from '../../pipeline/runtime/version.ts'
 import { componentSchema } from '../items/component-schema.ts'
 import { count, seconds, time } from '../items/fields.ts'
-import type { StoragePosition, StoredSlot } from '../storage-position.ts'
+import type { StoredSlot } from '../state-reader.ts'
+import type { StoragePosition } from '../storage-position.ts'
 import { resource } from './resource.ts'
 
 /** Progress of the feed in this process. */

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import test from 'ava'
 import fc from 'fast-check'
 import { USDC, WSOL } from '../../pipeline/domain/quote.ts'
@@ -485,9 +484,8 @@ test.serial('long lists are split into consecutive pages', async (t) => {
     mints.flatMap((mint) =>
       [1, 2, 3, 4].map((wallet) => aPositionRow(wallet, mint, { last_trade_time: T + slot })),
     )
-  await store.insert('positions', rows(999))
-  await markStored(store, 1001)
-  while (((await get('/status')).body.storage as { slot: number }).slot !== 1001) await pause(10)
+  await api.writer.insert('positions', rows(999))
+  await api.writer.moveTo(1001)
   const held = [
     (await get('/tokens/held?min_wallets=4')).body,
     (await get('/tokens/held?min_wallets=4&page=2')).body,

@@ -66,7 +66,7 @@ export function trades({ position, recentSwaps, cursors, epoch, perturb }: Resou
     const stored = position.stored()
     if (stored === null) return NOTHING
     return (
-      (await recentSwaps.page(before, limit)) ??
+      recentSwaps.page(before, limit) ??
       (await readSwapsPage(store, { slot: stored.slot, epoch }, before, limit))
     )
   }

@@ -175,7 +175,7 @@ interface Page {
 function resourceOf(
   stored: Stored,
   mint: string | null,
-  recentSwaps: ResourceDeps['recentSwaps'] = { page: async () => null },
+  recentSwaps: ResourceDeps['recentSwaps'] = { page: () => null },
 ): Resource {
   const deps: ResourceDeps = {
     store,
@@ -185,19 +185,17 @@ function resourceOf(
       walletCount: () => 3,
       wasRedecoded: () => true,
       breaks: () => ({ open: 0, unexplained: 0 }),
-      beforeMove: () => {},
       start: async () => {},
       stop: async () => {},
     },
     cursors: codec,
     epoch: 0,
-    readMetrics: async () => new Map(),
+    metricsOf: () => undefined,
     recentSwaps,
     openPositions: {
-      ready: async () => false,
       held: () => NONE_HELD,
       holdings: () => NONE_HELD,
-      ofWallet: () => assert.fail('not ready, so never called'),
+      ofWallet: () => assert.fail('never called'),
     },
   }
   // Called through its own schema below.
@@ -238,7 +236,7 @@ test('the head cursor belongs to the marker of the page, even if the marker move
   const stored = new Stored()
   stored.head = 11
   const resource = resourceOf(stored, null, {
-    async page() {
+    page() {
       stored.head = 13
       return { swaps: [], slot: 13, newest, late: { unsettled: new Set(), newest: mark } }
     },

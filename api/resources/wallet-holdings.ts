@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { MOST_ROWS, readHoldings } from '../../pipeline/store/tables/positions.ts'
 import { alias } from '../items/fields.ts'
-import { WalletHoldingItem, walletHoldingItem } from '../items/holding.ts'
+import { WalletHoldingItem } from '../items/holding.ts'
 import { WalletHoldingsText } from '../items/wallet-holdings-text.ts'
 import { aliasParameter, trackedWallet } from './parameters.ts'
 import { type ResourceDeps, resource } from './resource.ts'
@@ -48,23 +47,14 @@ export function walletHoldings({ position, openPositions }: ResourceDeps) {
     },
     params: z.object({ alias: aliasParameter }),
     answer: WalletHoldingsAnswer,
-    async handle({ params: { alias } }, { store }) {
+    async handle({ params: { alias } }) {
       const wallet = trackedWallet(alias, position.walletCount())
-      const filter = { wallet, minSeconds: 0, maxSeconds: null }
-      const of = { offset: 0, limit: MOST_ROWS }
-      const inMemory = await openPositions.ready()
       const stored = position.stored()
-      if (stored !== null && inMemory) {
-        const held = openPositions.ofWallet(wallet)
-        return { body: texts.render(wallet, held, stored.blockTime) }
-      }
-      const { rows } = stored === null ? NOTHING : await readHoldings(store, stored, filter, of)
-      const now = stored?.blockTime ?? 0
-      return { body: { wallet: alias, tokens: rows.map((row) => walletHoldingItem(row, now)) } }
+      if (stored === null) return { body: { wallet: alias, tokens: [] } }
+      return { body: texts.render(wallet, openPositions.ofWallet(wallet), stored.blockTime) }
     },
   })
 }
 
 /** About 250 wallets that hold 2,000 tokens each. */
 const MAX_CACHED_BYTES = 160 * 1024 * 1024
-const NOTHING = { rows: [] }

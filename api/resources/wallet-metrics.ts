@@ -8,7 +8,7 @@ import { type ResourceDeps, resource } from './resource.ts'
  * `GET /wallets/{alias}/metrics`: one wallet (contract 4.2). An unknown alias is 404
  * `wallet_not_found`.
  */
-export function walletMetrics({ readMetrics, position }: ResourceDeps) {
+export function walletMetrics({ metricsOf, position }: ResourceDeps) {
   return resource({
     path: '/wallets/:alias/metrics',
     price: 1,
@@ -24,8 +24,7 @@ export function walletMetrics({ readMetrics, position }: ResourceDeps) {
     isHot: () => true,
     async handle({ params: { alias } }) {
       const wallet = trackedWallet(alias, position.walletCount())
-      const rows = await readMetrics(wallet, wallet)
-      return { body: walletMetricsItem(rows.get(wallet) ?? { ...EMPTY_METRICS, wallet }) }
+      return { body: walletMetricsItem(metricsOf(wallet) ?? { ...EMPTY_METRICS, wallet }) }
     },
   })
 }

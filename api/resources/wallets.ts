@@ -21,7 +21,7 @@ export type WalletsAnswer = z.infer<typeof WalletsAnswer>
  * `GET /wallets`: all tracked wallets with their metrics, W1 to Wn (contract 4.2), including
  * wallets without events (rule C21).
  */
-export function wallets({ readMetrics, position }: ResourceDeps) {
+export function wallets({ metricsOf, position }: ResourceDeps) {
   return resource({
     path: '/wallets',
     price: 1,
@@ -50,7 +50,6 @@ export function wallets({ readMetrics, position }: ResourceDeps) {
       const total = position.walletCount()
       const from = (page - 1) * PAGE_SIZE + 1
       const to = Math.min(total, from + PAGE_SIZE - 1)
-      const rows = from > to ? new Map() : await readMetrics(from, to)
       const numbers = Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index)
       return {
         body: {
@@ -59,7 +58,7 @@ export function wallets({ readMetrics, position }: ResourceDeps) {
           total,
           has_more: to < total && to >= from,
           items: numbers.map((number) =>
-            walletMetricsItem(rows.get(number) ?? { ...EMPTY_METRICS, wallet: number }),
+            walletMetricsItem(metricsOf(number) ?? { ...EMPTY_METRICS, wallet: number }),
           ),
         },
       }

@@ -5,6 +5,7 @@ import { newestVersions } from '../../pipeline/store/tables/event-rows.ts'
 import {
   readNewestSwapRows,
   type StoredSwap,
+  type SwapRow,
   swapOfRow,
   withoutMovedRows,
 } from '../../pipeline/store/tables/swaps.ts'
@@ -29,17 +30,34 @@ export async function readNewestSwaps(
   limit: number,
   of: { readonly mint: Address; readonly wasRedecoded: boolean } | null = null,
 ): Promise<StoredSwap[]> {
-  const mint = of?.mint ?? null
   const swaps: StoredSwap[] = []
+  const pages = newestSwapRows(store, { stored, mint: of?.mint ?? null }, before, limit)
+  for await (const found of pages) {
+    const current = of?.wasRedecoded ? await withoutMovedRows(store, found) : found
+    for (const row of current) if (row.is_deleted === 0) swaps.push(swapOfRow(row))
+    if (swaps.length >= limit) break
+  }
+  return swaps.slice(0, limit)
+}
+
+/**
+ * Yields pages of some `limit` rows, newest first: the highest version of each key, also if it is
+ * deleted.
+ */
+export async function* newestSwapRows(
+  store: Store,
+  of: { readonly stored: number; readonly mint: Address | null },
+  before: EventKey | null,
+  limit: number,
+): AsyncGenerator<readonly SwapRow[]> {
   let position = before
   for (let rowLimit = limit + SPARE; ; ) {
-    const rows = await readNewestSwapRows(store, stored, position, rowLimit, mint)
+    const rows = await readNewestSwapRows(store, of.stored, position, rowLimit, of.mint)
     const newest = newestVersions(rows)
     // The last key may have more rows after the page.
     const found = rows.length < rowLimit ? newest : newest.slice(0, -1)
-    const current = of?.wasRedecoded ? await withoutMovedRows(store, found) : found
-    for (const row of current) if (row.is_deleted === 0) swaps.push(swapOfRow(row))
-    if (swaps.length >= limit || rows.length < rowLimit) return swaps.slice(0, limit)
+    if (found.length > 0) yield found
+    if (rows.length < rowLimit) return
     const last = found.at(-1)
     if (last === undefined) rowLimit *= 2
     else position = swapOfRow(last)

@@ -1,3 +1,4 @@
+import type { StateChange } from '../../pipeline/log/state-log.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import {
   type HeldPositionRow,
@@ -8,91 +9,69 @@ import {
   readOpenPositions,
 } from '../../pipeline/store/tables/positions.ts'
 import type { HeldRows } from '../items/held-rows.ts'
-import type { StoragePosition } from '../storage-position.ts'
-import type { PositionChangeSet, PositionChanges } from './position-changes.ts'
-import { type OpenPosition, PositionTable } from './position-table.ts'
+import type { StateModel, StoredSlot } from '../state-reader.ts'
+import { PositionTable } from './position-table.ts'
 import { SortedList } from './sorted-list.ts'
 
 /**
- * A read model of every open position, in memory: read once, then updated by the changes of each
- * marker. It answers sums over all positions, which take the store seconds over millions of rows.
- *
- * It is not ready while it is read, during a burst of writes, and beyond `most` positions (default
- * 1,000,000, some 200 MB). The store is queried then.
+ * The open positions of all wallets, in memory, some 120 bytes each. It answers sums over all
+ * positions, which take the store seconds over millions of rows.
  */
-export class OpenPositions {
-  readonly #store: Store
-  readonly #changes: PositionChanges
-  readonly #position: Pick<StoragePosition, 'stored'>
-  readonly #most: number
-  #state: 'unread' | 'reading' | 'read' | 'too many' = 'unread'
-  /** Changes that arrived during the first read. */
-  #waiting: PositionChangeSet[] = []
+export class OpenPositions implements StateModel {
   #table = new PositionTable()
-  /** Rows of the table, by wallet and mint. */
-  #byWallet = new Map<number, Map<string, number>>()
+  /** Rows of the table, by wallet. */
+  readonly #byWallet = new Map<number, number[]>()
   /** Sorted lists of requested wallets, until they change. */
   readonly #sorted = new Map<number, HeldList>()
-  #byMint = new Map<string, HeldToken>()
-  #tokens = new SortedList<HeldToken>(byHolders)
-  /** Rows of all positions, in order. */
-  #positions = new SortedList<number>((a, b) => this.#table.compare(a, b))
+  readonly #byMint = new Map<string, HeldToken>()
+  readonly #tokens = new SortedList<HeldToken>(byHolders)
+  /** Rows of all positions, in the order of `holdings`, and by age. */
+  readonly #positions = new SortedList<number>((a, b) => this.#table.compare(a, b))
+  readonly #ages = new SortedList<number>((a, b) => this.#table.compareAge(a, b))
 
-  constructor(deps: {
-    readonly store: Store
-    readonly changes: PositionChanges
-    readonly position: Pick<StoragePosition, 'stored'>
-    readonly most?: number
-  }) {
-    this.#store = deps.store
-    this.#changes = deps.changes
-    this.#position = deps.position
-    this.#most = deps.most ?? 1_000_000
-    this.#changes.listen((changes) => this.#take(changes))
-  }
+  /** Positions that begin after the marker: their partition is ahead. */
+  readonly #early = new Map<string, PositionVersion>()
 
-  /**
-   * Whether the model is complete as of the newest marker. The first call starts the first read.
-   */
-  async ready(): Promise<boolean> {
-    if (this.#position.stored() === null) return false
-    await this.#changes.refresh()
-    if (this.#state === 'unread' && !this.#changes.isBurst) void this.read().catch(() => {})
-    return this.#state === 'read'
-  }
-
-  /**
-   * Reads all positions, a few wallets at a time. Rejects when the store does not answer; the next
-   * `ready` starts again.
-   */
-  async read(): Promise<void> {
-    this.#state = 'reading'
-    try {
-      // Changes from before this read are harmless.
-      await this.#changes.refresh()
-      this.#clear()
-      const found: number[] = []
-      const last = await newestPositionWallet(this.#store)
-      for (let from = 0; from <= last; from += WALLETS_AT_ONCE) {
-        const now = this.#position.stored()?.blockTime ?? 0
-        const rows = await readOpenPositions(this.#store, from, from + WALLETS_AT_ONCE - 1)
-        found.push(...this.#takeIn(rows, now).added)
-        if (this.#isTooMuch()) return
+  async load(store: Store, stored: StoredSlot | null): Promise<void> {
+    const found: number[] = []
+    const last = await newestPositionWallet(store)
+    for (let from = 0; from <= last; from += WALLETS_AT_ONCE)
+      for (const row of await readOpenPositions(store, from, from + WALLETS_AT_ONCE - 1)) {
+        const open = openPosition(row)
+        if (open === null) continue
+        if (open.first_trade_time > (stored?.blockTime ?? 0)) {
+          this.#early.set(keyOf(row), row)
+          continue
+        }
+        const rowIndex = this.#table.add(open)
+        found.push(rowIndex)
+        this.#listed(open.wallet).push(rowIndex)
+        const token = this.#tokenOf(open)
+        token.wallets.push(open.wallet)
+        count(token, this.#table, rowIndex, 1n)
       }
-      await this.#positions.fill(found)
-      await this.#tokens.fill([...this.#byMint.values()])
-      const waiting = this.#waiting.splice(0)
-      for (const { positions, stored } of waiting) this.#apply(positions, stored.blockTime)
-      if (!this.#isTooMuch())
-        this.#state = waiting.some(({ mints }) => mints === null) ? 'unread' : 'read'
-    } catch (error) {
-      this.#state = 'unread'
-      this.#waiting = []
-      throw error
+    for (const { wallets } of this.#byMint.values()) wallets.sort((a, b) => a - b)
+    await this.#positions.fill(found)
+    await this.#ages.fill(found)
+    await this.#tokens.fill([...this.#byMint.values()])
+  }
+
+  apply(changes: readonly StateChange[], { blockTime }: StoredSlot): void {
+    const rows = [...this.#early.values()]
+    this.#early.clear()
+    for (const { table, row } of changes)
+      if (table === 'positions') rows.push(row as unknown as PositionVersion) // rows of the table
+    for (const row of rows) {
+      const isEarly = (row.first_trade_time ?? 0) > blockTime
+      if (isEarly) this.#early.set(keyOf(row), row)
+      else {
+        this.#early.delete(keyOf(row))
+        this.#take(row)
+      }
     }
   }
 
-  /** Returns the same page as `readHeldTokens`, from memory. */
+  /** Returns the tokens that at least so many wallets hold, in the order of rule C17. */
   held(page: {
     readonly minWallets: number
     readonly offset: number
@@ -100,13 +79,14 @@ export class OpenPositions {
   }): PageOf<HeldTokenRow> {
     const { minWallets, offset, limit } = page
     const total = this.#tokens.countBefore(({ wallets }) => wallets.length < minWallets)
-    return {
-      rows: this.#tokens.items.slice(offset, Math.min(total, offset + limit)).map(tokenRow),
-      total,
-    }
+    const end = Math.min(total, offset + limit)
+    return { rows: this.#tokens.slice(offset, end).map(tokenRow), total }
   }
 
-  /** The same as `readHoldings`. */
+  /**
+   * Returns open positions of one wallet or of all (null), held for a time within bounds at block
+   * time `now`: by newest trade descending, then mint, then wallet (rules C17, C22).
+   */
   holdings(
     now: number,
     filter: {
@@ -117,18 +97,42 @@ export class OpenPositions {
     { offset, limit }: { readonly offset: number; readonly limit: number },
   ): PageOf<HeldPositionRow> {
     const { wallet, minSeconds, maxSeconds } = filter
-    const all = wallet === null ? this.#positions.items : this.#listOf(wallet).rowIndexes
+    const newest = now - minSeconds
+    const oldest = maxSeconds === null ? 0 : now - maxSeconds
     const isWithin = (rowIndex: number) => {
-      const seconds = now - this.#table.firstTradeTime(rowIndex)
-      return seconds >= minSeconds && (maxSeconds === null || seconds <= maxSeconds)
+      const time = this.#table.firstTradeTime(rowIndex)
+      return time <= newest && time >= oldest
     }
-    const found = minSeconds === 0 && maxSeconds === null ? all : all.filter(isWithin)
-    const rows = found.slice(offset, offset + limit).map((rowIndex) => this.#table.row(rowIndex))
-    return { rows, total: found.length }
+    const page = (rowIndexes: readonly number[], total: number) => ({
+      rows: rowIndexes.map((rowIndex) => this.#table.row(rowIndex)),
+      total,
+    })
+    if (wallet !== null) {
+      const own = this.#listOf(wallet).rowIndexes.filter(isWithin)
+      return page(own.slice(offset, offset + limit), own.length)
+    }
+    const from = this.#ages.countBefore((at) => this.#table.firstTradeTime(at) >= oldest)
+    const to = this.#ages.countBefore((at) => this.#table.firstTradeTime(at) > newest)
+    const total = Math.max(0, to - from)
+    if (total === this.#positions.size)
+      return page(this.#positions.slice(offset, offset + limit), total)
+    if (offset >= total) return page([], total)
+    if (total <= FEW) {
+      const few = this.#ages.slice(from, to).sort((a, b) => this.#table.compare(a, b))
+      return page(few.slice(offset, offset + limit), total)
+    }
+    const found: number[] = []
+    let skip = offset
+    for (const rowIndex of this.#positions.from(0)) {
+      if (!isWithin(rowIndex) || skip-- > 0) continue
+      found.push(rowIndex)
+      if (found.length === limit) break
+    }
+    return page(found, total)
   }
 
   /**
-   * Returns all open positions of a wallet, in the order of `readHoldings`; the same list until it
+   * Returns all open positions of a wallet, in the order of `holdings`; the same list until it
    * changes.
    */
   ofWallet(wallet: number): HeldRows {
@@ -139,87 +143,65 @@ export class OpenPositions {
     const known = this.#sorted.get(wallet)
     if (known !== undefined) return known
     const table = this.#table
-    const rowIndexes = [...(this.#byWallet.get(wallet)?.values() ?? [])].sort((a, b) =>
-      table.compare(a, b),
-    )
+    const rowIndexes = [...(this.#byWallet.get(wallet) ?? [])].sort((a, b) => table.compare(a, b))
     const list = new HeldList(table, rowIndexes)
+    if (this.#sorted.size >= MOST_LISTS) this.#sorted.clear()
     this.#sorted.set(wallet, list)
     return list
   }
 
-  #take(changes: PositionChangeSet): void {
-    if (this.#state === 'unread' || this.#state === 'too many') return
-    if (this.#state === 'reading') this.#waiting.push(changes)
-    else if (changes.mints === null) this.#state = 'unread'
-    else this.#apply(changes.positions, changes.stored.blockTime)
-    if (this.#state === 'read') this.#isTooMuch()
-  }
-
-  #isTooMuch(): boolean {
-    if (this.#table.size <= this.#most) return false
-    this.#state = 'too many'
-    this.#clear()
-    return true
-  }
-
-  #clear(): void {
-    this.#table = new PositionTable()
-    this.#byWallet = new Map()
-    this.#sorted.clear()
-    this.#byMint = new Map()
-    this.#tokens = new SortedList(byHolders)
-    this.#positions = new SortedList((a, b) => this.#table.compare(a, b))
-  }
-
-  #apply(rows: readonly PositionVersion[], now: number): void {
-    const { removed, added, before } = this.#takeIn(rows, now)
-    this.#positions.change(removed, added)
-    this.#tokens.change(
-      [...before.values()].filter((token) => token !== undefined),
-      [...before.keys()].flatMap((mint) => this.#byMint.get(mint) ?? []),
-    )
-    // Rows are freed last, because the lists referred to them until now.
-    for (const rowIndex of removed) this.#table.remove(rowIndex)
-  }
-
-  /**
-   * Applies versions first traded at or before block time `now`; later ones are reported again.
-   * Returns what changes in the sorted lists.
-   */
-  #takeIn(rows: readonly PositionVersion[], now: number) {
-    const removed: number[] = []
-    const added: number[] = []
-    /** The previous state of each changed mint. */
-    const before = new Map<string, HeldToken | undefined>()
-    for (const row of rows) {
-      if ((row.first_trade_time ?? 0) > now) continue
-      const ofWallet = this.#byWallet.get(row.wallet) ?? new Map<string, number>()
-      const rowIndex = ofWallet.get(row.mint)
-      const version = Number(row.version)
-      if (rowIndex !== undefined && this.#table.version(rowIndex) >= version) continue
-      const next = openPosition(row, version)
-      if (rowIndex === undefined && next === null) continue
-      this.#sorted.delete(row.wallet)
-      const token = this.#byMint.get(row.mint)
-      if (!before.has(row.mint)) before.set(row.mint, token)
-      const known = rowIndex === undefined ? undefined : this.#table.row(rowIndex)
-      if (rowIndex !== undefined) {
-        removed.push(rowIndex)
-        ofWallet.delete(row.mint)
-      }
-      if (next !== null) {
-        const taken = this.#table.add(next)
-        added.push(taken)
-        ofWallet.set(this.#table.mint(taken), taken)
-        this.#byWallet.set(row.wallet, ofWallet)
-      }
-      const after = changedToken(token, known, next)
-      if (after === null) this.#byMint.delete(row.mint)
-      else this.#byMint.set(after.mint, after)
+  #take(row: PositionVersion): void {
+    const { wallet, mint } = row
+    const next = openPosition(row)
+    const listed = this.#byWallet.get(wallet) ?? []
+    const before = this.#table.findMint(listed, mint)
+    if (before === undefined && next === null) return
+    this.#sorted.delete(wallet)
+    const token = this.#tokenOf(row)
+    if (token.wallets.length > 0) this.#tokens.remove(token)
+    if (before !== undefined) {
+      count(token, this.#table, before, -1n)
+      this.#positions.remove(before)
+      this.#ages.remove(before)
+      this.#table.remove(before)
+      listed.splice(listed.indexOf(before), 1)
+      token.wallets.splice(token.wallets.indexOf(wallet), 1)
     }
-    return { removed, added, before }
+    if (next !== null) {
+      const rowIndex = this.#table.add(next)
+      count(token, this.#table, rowIndex, 1n)
+      this.#positions.add(rowIndex)
+      this.#ages.add(rowIndex)
+      this.#listed(wallet).push(rowIndex)
+      const place = token.wallets.findIndex((other) => other > wallet)
+      token.wallets.splice(place < 0 ? token.wallets.length : place, 0, wallet)
+      token.decimals = next.decimals
+    }
+    if (token.wallets.length > 0) this.#tokens.add(token)
+    else this.#byMint.delete(mint)
+    if (listed.length === 0 && next === null) this.#byWallet.delete(wallet)
+  }
+
+  #listed(wallet: number): number[] {
+    let listed = this.#byWallet.get(wallet)
+    if (listed === undefined) {
+      listed = []
+      this.#byWallet.set(wallet, listed)
+    }
+    return listed
+  }
+
+  #tokenOf({ mint, decimals }: Pick<PositionVersion, 'mint' | 'decimals'>): HeldToken {
+    let token = this.#byMint.get(mint)
+    if (token === undefined) {
+      token = { mint, decimals, wallets: [], held: 0n, boughtLamports: 0n }
+      this.#byMint.set(mint, token)
+    }
+    return token
   }
 }
+
+const keyOf = ({ wallet, mint }: PositionVersion) => `${wallet} ${mint}`
 
 /** Open positions of a wallet, valid until one changes: table rows are reused then. */
 class HeldList implements HeldRows {
@@ -245,49 +227,23 @@ class HeldList implements HeldRows {
 /** A mint with its holders, by wallet number, and sums over them. */
 interface HeldToken {
   readonly mint: string
-  readonly decimals: number
-  readonly wallets: readonly number[]
-  readonly held: bigint
-  readonly boughtLamports: bigint
+  decimals: number
+  readonly wallets: number[]
+  held: bigint
+  boughtLamports: bigint
 }
 
-function openPosition(row: PositionVersion, version: number): OpenPosition | null {
+function count(token: HeldToken, table: PositionTable, rowIndex: number, sign: bigint): void {
+  token.held += sign * table.held(rowIndex)
+  token.boughtLamports += sign * table.boughtLamports(rowIndex)
+}
+
+/** Returns an open position, counting swaps only; null if the row is no such position. */
+function openPosition(row: PositionVersion): HeldPositionRow | null {
   const { first_trade_time, last_trade_time } = row
   if (row.is_deleted !== 0 || first_trade_time === null || last_trade_time === null) return null
   if (BigInt(row.bought_amount) <= BigInt(row.sold_amount)) return null
-  // Fields are written out: see `infra/decisions/object-spreads.md`.
-  return {
-    wallet: row.wallet,
-    mint: row.mint,
-    decimals: row.decimals,
-    bought_amount: row.bought_amount,
-    sold_amount: row.sold_amount,
-    bought_lamports: row.bought_lamports,
-    sold_lamports: row.sold_lamports,
-    first_trade_time,
-    last_trade_time,
-    version,
-  }
-}
-
-function changedToken(
-  token: HeldToken | undefined,
-  before: OpenPosition | undefined,
-  after: OpenPosition | null,
-): HeldToken | null {
-  const wallet = after?.wallet ?? before?.wallet ?? 0
-  const others = (token?.wallets ?? []).filter((other) => other !== wallet)
-  const wallets = after === null ? others : [...others, wallet].sort((a, b) => a - b)
-  if (wallets.length === 0) return null
-  const sum = (base: bigint, of: (position: OpenPosition) => bigint) =>
-    base - (before === undefined ? 0n : of(before)) + (after === null ? 0n : of(after))
-  return {
-    mint: token?.mint ?? after?.mint ?? '',
-    decimals: after?.decimals ?? token?.decimals ?? 0,
-    wallets,
-    held: sum(token?.held ?? 0n, (one) => BigInt(one.bought_amount) - BigInt(one.sold_amount)),
-    boughtLamports: sum(token?.boughtLamports ?? 0n, (one) => BigInt(one.bought_lamports)),
-  }
+  return row as HeldPositionRow
 }
 
 function tokenRow({ mint, decimals, wallets, held, boughtLamports }: HeldToken): HeldTokenRow {
@@ -304,11 +260,12 @@ function tokenRow({ mint, decimals, wallets, held, boughtLamports }: HeldToken):
 function byHolders(a: HeldToken, b: HeldToken): number {
   if (a.wallets.length !== b.wallets.length) return b.wallets.length - a.wallets.length
   if (a.boughtLamports !== b.boughtLamports) return a.boughtLamports > b.boughtLamports ? -1 : 1
-  return byText(a.mint, b.mint)
+  return a.mint < b.mint ? -1 : a.mint > b.mint ? 1 : 0
 }
 
-function byText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
-}
-
-const WALLETS_AT_ONCE = 5
+/** Wallets of one query of a start. */
+const WALLETS_AT_ONCE = 2000
+/** So many positions are rather sorted than searched for among all. */
+const FEW = 20_000
+/** Sorted lists that are kept. */
+const MOST_LISTS = 10_000

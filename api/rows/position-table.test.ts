@@ -1,11 +1,12 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { type OpenPosition, PositionTable } from './position-table.ts'
+import type { HeldPositionRow } from '../../pipeline/store/tables/positions.ts'
+import { PositionTable } from './position-table.ts'
 
 const u32 = fc.nat({ max: 2 ** 32 - 1 })
 const amount = fc.bigInt({ min: 0n, max: 2n ** 128n - 1n }).map(String)
 const lamports = fc.bigInt({ min: -(2n ** 127n), max: 2n ** 127n - 1n }).map(String)
-const aPosition: fc.Arbitrary<OpenPosition> = fc.record({
+const aPosition: fc.Arbitrary<HeldPositionRow> = fc.record({
   wallet: fc.oneof(u32, fc.nat({ max: 3 })),
   mint: fc.constantFrom('A', 'B', 'C', 'DD'),
   decimals: fc.nat({ max: 255 }),
@@ -15,7 +16,6 @@ const aPosition: fc.Arbitrary<OpenPosition> = fc.record({
   sold_lamports: lamports,
   first_trade_time: u32,
   last_trade_time: fc.oneof(u32, fc.nat({ max: 2 })),
-  version: fc.nat({ max: Number.MAX_SAFE_INTEGER }),
 })
 /** A step adds a position, or removes the one added the given number of steps before. */
 const steps = fc.array(fc.oneof(aPosition, aPosition, fc.nat({ max: 9 })), { maxLength: 60 })
@@ -24,9 +24,9 @@ test('a position keeps its row and its values while others are added and removed
   fc.assert(
     fc.property(steps, fc.constantFrom(0, 2000), (some, before) => {
       const table = new PositionTable()
-      const there = new Map<number, OpenPosition>()
+      const there = new Map<number, HeldPositionRow>()
       const serials = new Set<number>()
-      const add = (position: OpenPosition) => {
+      const add = (position: HeldPositionRow) => {
         const rowIndex = table.add(position)
         t.false(there.has(rowIndex))
         there.set(rowIndex, position)
@@ -50,12 +50,12 @@ test('a position keeps its row and its values while others are added and removed
         t.is(table.mint(rowIndex), position.mint)
         t.is(table.wallet(rowIndex), position.wallet)
         t.is(table.firstTradeTime(rowIndex), position.first_trade_time)
-        t.is(table.version(rowIndex), position.version)
+        t.is(table.held(rowIndex), BigInt(position.bought_amount) - BigInt(position.sold_amount))
       }
       const rowIndexes = [...there.keys()].slice(-12)
       const sorted = [...rowIndexes].sort((a, b) => table.compare(a, b))
       const expected = rowIndexes
-        .map((rowIndex) => there.get(rowIndex) as OpenPosition)
+        .map((rowIndex) => there.get(rowIndex) as HeldPositionRow)
         .sort(
           (a, b) =>
             b.last_trade_time - a.last_trade_time ||

@@ -1,14 +1,9 @@
 import type { HeldPositionRow } from '../../pipeline/store/tables/positions.ts'
 
-/** An open position. The highest version counts. */
-export interface OpenPosition extends HeldPositionRow {
-  readonly version: number
-}
-
 /**
- * A table of positions in typed arrays, some 100 bytes each. As objects they would take several
- * hundred bytes, and the garbage collector would mark all of them, which takes longer than a
- * response may. A position is identified by its row until it is removed.
+ * A table of positions in typed arrays, 57 bytes each. As objects they would take several hundred
+ * bytes, and the garbage collector would mark all of them, which takes longer than a response may.
+ * A position is identified by its row until it is removed.
  */
 export class PositionTable {
   #wallets = new Uint32Array(INITIAL_CAPACITY)
@@ -16,10 +11,10 @@ export class PositionTable {
   #decimals = new Uint8Array(INITIAL_CAPACITY)
   #firstTrades = new Uint32Array(INITIAL_CAPACITY)
   #lastTrades = new Uint32Array(INITIAL_CAPACITY)
-  #versions = new Float64Array(INITIAL_CAPACITY)
   #serials = new Float64Array(INITIAL_CAPACITY)
-  /** Four sums per row, each as its lower and its upper half. */
-  #sums = new BigUint64Array(INITIAL_CAPACITY * WORDS)
+  /** Four sums per row; a larger one is in `#large`. */
+  #sums = new BigInt64Array(INITIAL_CAPACITY * SUMS)
+  readonly #large = new Map<number, bigint>()
   #end = 0
   /** Shared by all tables, because one table may replace another. */
   static #serial = 0
@@ -32,7 +27,7 @@ export class PositionTable {
   }
 
   /** Adds a position and returns its row. */
-  add(position: OpenPosition): number {
+  add(position: HeldPositionRow): number {
     const rowIndex = this.#free.pop() ?? this.#end++
     if (rowIndex === this.#wallets.length) this.#grow()
     this.#wallets[rowIndex] = position.wallet
@@ -40,7 +35,6 @@ export class PositionTable {
     this.#decimals[rowIndex] = position.decimals
     this.#firstTrades[rowIndex] = position.first_trade_time
     this.#lastTrades[rowIndex] = position.last_trade_time
-    this.#versions[rowIndex] = position.version
     this.#serials[rowIndex] = PositionTable.#serial++
     this.#setSum(rowIndex, 0, position.bought_amount)
     this.#setSum(rowIndex, 1, position.sold_amount)
@@ -52,21 +46,21 @@ export class PositionTable {
   /** Removes the position of a row. The row is then reused. */
   remove(rowIndex: number): void {
     this.#mintNames.drop(this.#mints[rowIndex]!)
+    for (let index = 0; index < SUMS; index++) this.#large.delete(rowIndex * SUMS + index)
     this.#free.push(rowIndex)
   }
 
-  row(rowIndex: number): OpenPosition {
+  row(rowIndex: number): HeldPositionRow {
     return {
       wallet: this.#wallets[rowIndex]!,
       mint: this.mint(rowIndex),
       decimals: this.#decimals[rowIndex]!,
       bought_amount: this.#sum(rowIndex, 0).toString(),
       sold_amount: this.#sum(rowIndex, 1).toString(),
-      bought_lamports: BigInt.asIntN(128, this.#sum(rowIndex, 2)).toString(),
-      sold_lamports: BigInt.asIntN(128, this.#sum(rowIndex, 3)).toString(),
+      bought_lamports: this.boughtLamports(rowIndex).toString(),
+      sold_lamports: this.#sum(rowIndex, 3).toString(),
       first_trade_time: this.#firstTrades[rowIndex]!,
       last_trade_time: this.#lastTrades[rowIndex]!,
-      version: this.#versions[rowIndex]!,
     }
   }
 
@@ -82,8 +76,13 @@ export class PositionTable {
     return this.#firstTrades[rowIndex]!
   }
 
-  version(rowIndex: number): number {
-    return this.#versions[rowIndex]!
+  /** Amount bought less amount sold. */
+  held(rowIndex: number): bigint {
+    return this.#sum(rowIndex, 0) - this.#sum(rowIndex, 1)
+  }
+
+  boughtLamports(rowIndex: number): bigint {
+    return this.#sum(rowIndex, 2)
   }
 
   /**
@@ -94,6 +93,14 @@ export class PositionTable {
     return this.#serials[rowIndex]!
   }
 
+  /** Returns the one of these rows that has a mint; undefined if none has. */
+  findMint(rowIndexes: readonly number[], mint: string): number | undefined {
+    const number = this.#mintNames.find(mint)
+    return number === undefined
+      ? undefined
+      : rowIndexes.find((rowIndex) => this.#mints[rowIndex] === number)
+  }
+
   /** Newest trade first, then mint, then wallet (rule C17). */
   compare(a: number, b: number): number {
     const newer = this.#lastTrades[b]! - this.#lastTrades[a]!
@@ -102,16 +109,21 @@ export class PositionTable {
     return this.#wallets[a]! - this.#wallets[b]!
   }
 
+  /** Oldest first trade first. */
+  compareAge(a: number, b: number): number {
+    return this.#firstTrades[a]! - this.#firstTrades[b]! || a - b
+  }
+
   #setSum(rowIndex: number, index: number, text: string): void {
+    const at = rowIndex * SUMS + index
     const sum = BigInt(text)
-    const word = rowIndex * WORDS + 2 * index
-    this.#sums[word] = sum // truncated to 64 bits; negative sums are two's complement
-    this.#sums[word + 1] = sum >> 64n
+    this.#sums[at] = sum
+    if (this.#sums[at] !== sum) this.#large.set(at, sum)
   }
 
   #sum(rowIndex: number, index: number): bigint {
-    const word = rowIndex * WORDS + 2 * index
-    return (this.#sums[word + 1]! << 64n) | this.#sums[word]!
+    const at = rowIndex * SUMS + index
+    return (this.#large.size > 0 ? this.#large.get(at) : undefined) ?? this.#sums[at]!
   }
 
   #grow(): void {
@@ -125,16 +137,15 @@ export class PositionTable {
     this.#decimals = longer(this.#decimals, new Uint8Array(capacity))
     this.#firstTrades = longer(this.#firstTrades, new Uint32Array(capacity))
     this.#lastTrades = longer(this.#lastTrades, new Uint32Array(capacity))
-    this.#versions = longer(this.#versions, new Float64Array(capacity))
     this.#serials = longer(this.#serials, new Float64Array(capacity))
-    this.#sums = longer(this.#sums, new BigUint64Array(capacity * WORDS))
+    this.#sums = longer(this.#sums, new BigInt64Array(capacity * SUMS))
   }
 }
 
-type Column = Uint8Array | Uint32Array | Float64Array | BigUint64Array
+type Column = Uint8Array | Uint32Array | Float64Array | BigInt64Array
 
 const INITIAL_CAPACITY = 1024
-const WORDS = 8
+const SUMS = 4
 
 /** Strings by number, with reference counts. */
 class Names {
@@ -153,6 +164,10 @@ class Names {
     }
     this.#uses[number]! += 1
     return number
+  }
+
+  find(name: string): number | undefined {
+    return this.#numbers.get(name)
   }
 
   drop(number: number): void {

@@ -2,9 +2,9 @@ import test from 'ava'
 import fc from 'fast-check'
 import { type EventKey, eventKeyText } from '../../pipeline/domain/event-key.ts'
 import type { Row, Store } from '../../pipeline/store/store.ts'
-import type { PrepareMove, StoredSlot } from '../storage-position.ts'
 import { openStore, type TestStore } from '../testing/open-stores.ts'
 import { aSwapRow } from '../testing/rows.ts'
+import { followStates, type StateWriter } from '../testing/state-writer.ts'
 import { RecentSwaps, readSwapsPage } from './recent-swaps.ts'
 
 /*
@@ -20,36 +20,26 @@ test.before(async () => {
   store = opened.store
 })
 test.beforeEach(async () => {
-  await store.command('TRUNCATE TABLE swaps')
-  await store.command('TRUNCATE TABLE late_swaps')
+  await empty()
 })
 test.after.always(() => opened.remove())
 
+async function empty(): Promise<void> {
+  for (const table of ['swaps', 'late_swaps', 'progress'])
+    await store.command(`TRUNCATE TABLE ${table}`)
+}
+
 /** A read model as of slot 10, over storage with a marker that the test moves. */
 async function readAt10(most: number) {
-  let stored: StoredSlot = { slot: 10, blockTime: 0 }
-  let clock = 0
-  const preparations: PrepareMove[] = []
-  const position = {
-    stored: () => stored,
-    beforeMove: (prepare: PrepareMove) => preparations.push(prepare),
-  }
-  const recent = new RecentSwaps({ store, position, epoch: EPOCH, most, now: () => clock })
-  await recent.page(null, 1)
+  const recent = new RecentSwaps(EPOCH, most)
+  const { writer, reader, moveTo } = await followStates(store, recent)
+  await moveTo(10)
   return {
     recent,
-    wait(ms: number): void {
-      clock += ms
-    },
-    async moveTo(slot: number, later = 400): Promise<void> {
-      clock += later
-      const next = { slot, blockTime: slot }
-      const taken = await Promise.all(preparations.map((prepare) => prepare(next)))
-      stored = next
-      for (const take of taken) take()
-    },
+    writer,
+    moveTo,
     fromStore: (before: EventKey | null, limit: number) =>
-      readSwapsPage(store, { slot: stored.slot, epoch: EPOCH }, before, limit),
+      readSwapsPage(store, { slot: reader.stored()?.slot ?? 0, epoch: EPOCH }, before, limit),
   }
 }
 
@@ -63,11 +53,21 @@ const lateRow = (row: Row, passed: number, offset: number): Row => ({
   tx_index: row.tx_index,
   wallet: row.wallet,
   event_index: row.event_index,
+  block_id: null,
 })
 
 const small = (max: number) => fc.nat({ max })
 const aWrite = fc.record({
-  kind: fc.constantFrom('live', 'live', 'late', 'history', 'corrected', 'deleted', 'stored again'),
+  kind: fc.constantFrom(
+    'live',
+    'live',
+    'late',
+    'history',
+    'corrected',
+    'deleted',
+    'stored again',
+    'stored again',
+  ),
   /** How far back: in slots, or for corrections in swaps. */
   back: small(8),
   wallet: fc.integer({ min: 1, max: 3 }),
@@ -80,11 +80,14 @@ test.serial(
     let [fromMemory, pages] = [0, 0]
     await fc.assert(
       fc.asyncProperty(steps, async ([first = [], second = [], ...more]) => {
-        await store.command('TRUNCATE TABLE swaps')
-        await store.command('TRUNCATE TABLE late_swaps')
+        await empty()
         const known: Row[] = []
         let offset = 0
-        const write = async (writes: typeof first, head: number) => {
+        const write = async (
+          to: Pick<StateWriter, 'insert'>,
+          writes: typeof first,
+          head: number,
+        ) => {
           const rows: Row[] = []
           const lateRows: Row[] = []
           for (const { kind, back, wallet } of writes) {
@@ -108,20 +111,19 @@ test.serial(
             rows.push({ ...row, late: LATE[kind] })
             known.push(row)
           }
-          await store.insert('late_swaps', lateRows)
-          await store.insert('swaps', rows)
+          await to.insert('late_swaps', lateRows)
+          await to.insert('swaps', rows)
         }
-        await write(first, 9)
-        await write(second, 10)
-        const { recent, moveTo, fromStore } = await readAt10(6)
+        await write(store, first, 9)
+        await write(store, second, 10)
+        const { recent, writer, moveTo, fromStore } = await readAt10(6)
         for (const [at, writes] of more.entries()) {
-          await recent.page(null, 1)
-          await write(writes, 11 + at)
+          await write(writer, writes, 11 + at)
           await moveTo(11 + at)
           const whole = await fromStore(null, 1000)
           for (const [index, limit] of [0, 1, 3].flatMap((one) => [1, 4].map((n) => [one, n]))) {
             const before = index === 0 ? null : (whole.swaps[(index ?? 0) - 1] ?? null)
-            const page = await recent.page(before, limit ?? 0)
+            const page = recent.page(before, limit ?? 0)
             pages++
             if (page === null) continue
             fromMemory++
@@ -142,63 +144,33 @@ test.serial(
 
 const LATE = { live: 'no', late: 'stream', history: 'backfill' } as const
 
-test.serial(
-  'swaps that the marker has passed are served whatever their timestamp, late swaps too',
-  async (t) => {
-    await store.insert('swaps', [aSwapRow(1), aSwapRow(9)])
-    const { recent, moveTo, wait } = await readAt10(100)
-    const slots = async () => (await recent.page(null, 9))?.swaps.map(({ slot }) => slot)
-    t.deepEqual(await slots(), [9, 1])
-    const longAgo = { inserted_at: '2020-01-01 00:00:00.000' }
-    const late = aSwapRow(5, { ...longAgo, late: 'stream' })
-    await store.insert('late_swaps', [lateRow(late, 10, 0)])
-    await store.insert('swaps', [late, aSwapRow(11, longAgo)])
-    await moveTo(11)
-    t.deepEqual(await slots(), [11, 9, 5, 1])
-    // No page is read for a while; the next one waits for the changes since.
-    await moveTo(12)
-    await store.insert('swaps', [aSwapRow(13)])
-    await moveTo(13)
-    t.deepEqual(await slots(), [13, 11, 9, 5, 1])
-    // The marker does not move while history is backfilled.
-    await store.insert('swaps', [aSwapRow(3, { late: 'backfill' })])
-    t.deepEqual(await slots(), [13, 11, 9, 5, 1])
-    wait(5000)
-    t.deepEqual(await slots(), [13, 11, 9, 5, 3, 1])
-  },
-)
-
-test.serial(
-  'of several stored versions of a new swap the newest counts, in any order of writes',
-  async (t) => {
-    const { recent, moveTo, fromStore } = await readAt10(100)
-    for (const version of ['2', '3', '1']) {
-      await store.insert('swaps', [aSwapRow(11, { version }), aSwapRow(12, { version })])
-    }
-    await moveTo(12)
-    const page = await recent.page(null, 9)
-    const versions = page?.swaps.map(({ slot, version }) => [slot, version])
-    t.deepEqual(versions, [
-      [12, 3n],
-      [11, 3n],
-    ])
-    t.deepEqual(page, await fromStore(null, 9))
-  },
-)
-
-test.serial('during a burst of writes the store is queried', async (t) => {
-  const { recent, moveTo } = await readAt10(100)
-  t.deepEqual((await recent.page(null, 9))?.swaps, [])
-  await store.command(`
-    INSERT INTO swaps (slot, tx_index, wallet, event_index, block_time, signature, side, base_mint, base_amount, base_decimals, program)
-    SELECT 11, number, 1, 0, 0, '', 'buy', 'mint', 1, 0, 'p' FROM numbers(30000)`)
+test.serial('a swap is served once the marker has passed it, a late one too', async (t) => {
+  await store.insert('swaps', [aSwapRow(1), aSwapRow(9), aSwapRow(11)])
+  const { recent, writer, moveTo } = await readAt10(100)
+  const slots = () => recent.page(null, 9)?.swaps.map(({ slot }) => slot)
+  t.deepEqual(slots(), [9, 1])
+  const late = aSwapRow(5, { late: 'stream' })
+  await writer.insert('late_swaps', [lateRow(late, 10, 0)])
+  await writer.insert('swaps', [late, aSwapRow(12)])
+  t.deepEqual(slots(), [9, 1])
   await moveTo(11)
-  t.is(await recent.page(null, 9), null)
-  await moveTo(12, 30_000)
-  const indexesOfPage = async (before: EventKey | null, limit: number) =>
-    (await recent.page(before, limit))?.swaps.map(({ slot, txIndex }) => [slot, txIndex])
-  t.deepEqual(await indexesOfPage(null, 1), [[11, 29_999]])
-  const [last] = (await recent.page(null, 100))?.swaps.slice(-1) ?? []
-  t.is(last?.txIndex, 29_900)
-  t.is(await recent.page(last ?? null, 1), null, 'older than the model keeps')
+  t.deepEqual(slots(), [11, 9, 5, 1])
+  await writer.insert('swaps', [aSwapRow(3, { late: 'backfill' })])
+  await moveTo(12)
+  t.deepEqual(slots(), [12, 11, 9, 5, 3, 1])
+})
+
+test.serial('older swaps than the model keeps come from the store', async (t) => {
+  const { recent, writer, moveTo } = await readAt10(100)
+  await writer.insert(
+    'swaps',
+    Array.from({ length: 1000 }, (_, tx_index) => aSwapRow(11, { tx_index })),
+  )
+  await moveTo(11)
+  const indexes = recent.page(null, 100)?.swaps.map(({ txIndex }) => txIndex)
+  t.deepEqual(
+    indexes,
+    Array.from({ length: 100 }, (_, at) => 999 - at),
+  )
+  t.is(recent.page(recent.page(null, 100)?.swaps.at(-1) ?? null, 1), null)
 })

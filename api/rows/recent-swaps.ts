@@ -1,19 +1,17 @@
 import { compareEventKeys, type EventKey, eventKeyText } from '../../pipeline/domain/event-key.ts'
+import type { StateChange } from '../../pipeline/log/state-log.ts'
 import type { Store } from '../../pipeline/store/store.ts'
-import { newestVersions } from '../../pipeline/store/tables/event-rows.ts'
-import { type LateRow, readLate } from '../../pipeline/store/tables/late-swaps.ts'
 import {
-  readSwapRows,
-  readWrittenSwapRows,
-  type StoredSwap,
-  type SwapRow,
-  swapOfRow,
-} from '../../pipeline/store/tables/swaps.ts'
+  type LateRow,
+  lateOfRow,
+  readLate,
+  type StoredLateRow,
+} from '../../pipeline/store/tables/late-swaps.ts'
+import { type StoredSwap, type SwapRow, swapOfRow } from '../../pipeline/store/tables/swaps.ts'
 import { hasCome, lateBefore } from '../cursor.ts'
-import type { StoragePosition, StoredSlot } from '../storage-position.ts'
-import { type LateKeys, readLateKeys } from './feed-rows.ts'
-import { GO_BACK_MS, LookbackWindow } from './look-back.ts'
-import { readNewestSwaps } from './newest-swaps.ts'
+import type { StateModel, StoredSlot } from '../state-reader.ts'
+import { compareMarks, type LateKeys, readLateKeys } from './feed-rows.ts'
+import { newestSwapRows, readNewestSwaps } from './newest-swaps.ts'
 import { SortedList } from './sorted-list.ts'
 
 /** A page of swaps of all wallets, newest first, and its position. */
@@ -27,207 +25,108 @@ export interface SwapsPage {
   readonly late: LateKeys
 }
 
-/**
- * A read model of the newest stored swaps of all wallets (default 20,000, some 10 MB): read once,
- * then updated to each marker by one query. Pages of older swaps come from the store, and all pages
- * for 30 s after a burst of writes.
- *
- * An update reads the slots since the last marker, late swaps sent since, and other changed rows
- * (backfilled history and corrections). The first two are exact; the third overlaps as
- * `LookbackWindow` says.
- */
-export class RecentSwaps {
-  readonly #store: Store
-  readonly #position: Pick<StoragePosition, 'stored' | 'beforeMove'>
+/** The newest stored swaps of all wallets, in memory. Older ones come from the store. */
+export class RecentSwaps implements StateModel {
   readonly #epoch: number
   readonly #most: number
-  readonly #now: () => number
-  #isRead = false
-  /** Oldest first: all swaps from `#from` (null: the first stored one) up to slot `#slot`. */
-  #swaps = new SortedList<StoredSwap>(compareEventKeys)
+  /** Oldest first: all swaps from `#from` on (null: from the first stored one). */
+  readonly #swaps = new SortedList<StoredSwap>(compareEventKeys)
   #from: EventKey | null = null
+  /** Versions of swaps from `#from` on that were deleted: an older row may be stored once more. */
+  readonly #deleted = new Map<string, StoredSwap>()
   #slot = 0
-  #late: LateKeys = { unsettled: new Set(), newest: null }
-  readonly #lookBack = new LookbackWindow()
-  #followedAt = 0
-  #notBefore = Number.NEGATIVE_INFINITY
-  /** Whether `page` was called since the last marker. If not, swaps are not prefetched. */
-  #isRequested = false
-  #refreshing: Promise<void> | null = null
+  /** Late swaps that are not before the marker, by place. */
+  readonly #late = new Map<string, LateRow>()
+  #lateKeys: LateKeys = { unsettled: new Set(), newest: null }
 
-  constructor(deps: {
-    readonly store: Store
-    readonly position: Pick<StoragePosition, 'stored' | 'beforeMove'>
-    /** Epoch of the log that late swaps came from. */
-    readonly epoch: number
-    readonly most?: number
-    readonly now?: () => number
-  }) {
-    this.#store = deps.store
-    this.#position = deps.position
-    this.#epoch = deps.epoch
-    this.#most = deps.most ?? 20_000
-    this.#now = deps.now ?? Date.now
-    this.#position.beforeMove(async (next) => {
-      if (!this.#isRead || !this.#isRequested) return () => {}
-      this.#isRequested = false
-      return this.#follow(next)
-    })
+  /** `epoch`: of the log that late swaps come from. `most`: how many swaps are kept. */
+  constructor(epoch: number, most = 20_000) {
+    this.#epoch = epoch
+    this.#most = most
+  }
+
+  async load(store: Store, stored: StoredSlot | null): Promise<void> {
+    const newest: StoredSwap[] = []
+    const all = { stored: Number.MAX_SAFE_INTEGER, mint: null }
+    for await (const rows of newestSwapRows(store, all, null, ROWS_AT_ONCE)) {
+      for (const row of rows) {
+        const swap = swapOfRow(row)
+        if (row.is_deleted === 0) newest.push(swap)
+        else this.#deleted.set(eventKeyText(swap), swap)
+      }
+      if (newest.length >= this.#most) break
+    }
+    const isWhole = newest.length < this.#most
+    const position = lateBefore(this.#epoch, stored?.slot ?? 0)
+    this.#lateKeys = await readLateKeys(store, position)
+    for (const late of await readLate(store, position, null, this.#most)) this.#takeLate(late)
+    await this.#swaps.fill(newest)
+    this.#from = isWhole ? null : (newest.at(-1) ?? null)
+  }
+
+  apply(changes: readonly StateChange[], { slot }: StoredSlot): void {
+    // A change is a row of its table.
+    for (const { table, row } of changes)
+      if (table === 'swaps') this.#take(row as unknown as SwapRow)
+      else if (table === 'late_swaps') this.#takeLate(lateOfRow(row as unknown as StoredLateRow))
+    this.#slot = slot
+    this.#settleLate()
+    // A quarter too many, so that not every marker evicts some.
+    if (this.#swaps.size <= this.#most * 1.25) return
+    this.#swaps.keepLast(this.#most)
+    const from = this.#swaps.at(0) ?? null
+    this.#from = from
+    for (const [key, swap] of this.#deleted)
+      if (from !== null && compareEventKeys(swap, from) < 0) this.#deleted.delete(key)
   }
 
   /**
    * Returns the newest `limit` swaps strictly older than `before` (null: of all) as of the marker;
-   * null if the store must be queried (`readSwapsPage`). Reads missing swaps first, once for
-   * concurrent calls. Rejects when the store does not answer.
+   * null if they are not all in memory (`readSwapsPage`).
    */
-  async page(before: EventKey | null, limit: number): Promise<SwapsPage | null> {
-    this.#isRequested = true
-    if (!this.#isCurrent() && this.#now() >= this.#notBefore) {
-      this.#refreshing ??= this.#refresh().finally(() => {
-        this.#refreshing = null
-      })
-      await this.#refreshing
-    }
-    if (!this.#isCurrent()) return null
-    const { items } = this.#swaps
-    const end = before === null ? items.length : this.#countOlder(before)
+  page(before: EventKey | null, limit: number): SwapsPage | null {
+    const stored = this.#countOlder({ slot: this.#slot + 1, txIndex: 0, wallet: 0, eventIndex: 0 })
+    const end = before === null ? stored : Math.min(stored, this.#countOlder(before))
     if (end < limit && this.#from !== null) return null
     return {
-      swaps: items.slice(Math.max(0, end - limit), end).reverse(),
+      swaps: this.#swaps.slice(Math.max(0, end - limit), end).reverse(),
       slot: this.#slot,
-      newest: items.at(-1) ?? null,
-      late: this.#late,
+      newest: stored === 0 ? null : (this.#swaps.at(stored - 1) ?? null),
+      late: this.#lateKeys,
     }
   }
 
-  #isCurrent(): boolean {
-    if (!this.#isRead || this.#now() - this.#followedAt >= MAX_AGE_MS) return false
-    return this.#slot === this.#position.stored()?.slot
+  #take(row: SwapRow): void {
+    const swap = swapOfRow(row)
+    if (this.#from !== null && compareEventKeys(swap, this.#from) < 0) return
+    const key = eventKeyText(swap)
+    const known = this.#deleted.get(key) ?? this.#swaps.at(this.#countOlder(swap))
+    if (known && compareEventKeys(known, swap) === 0 && known.version > swap.version) return
+    this.#swaps.remove(swap)
+    if (row.is_deleted === 0) {
+      this.#deleted.delete(key)
+      this.#swaps.add(swap)
+    } else this.#deleted.set(key, swap)
   }
 
-  async #refresh(): Promise<void> {
-    const stored = this.#position.stored()
-    if (stored === null) return
-    if (this.#isRead) (await this.#follow(stored))()
-    if (!this.#isRead && this.#now() >= this.#notBefore) await this.#read(stored)
+  #takeLate(late: LateRow): void {
+    const { epoch, passedSlot, partition, offset } = late.mark
+    const place = `${epoch}/${passedSlot}/${partition}/${offset}`
+    // A place without a swap: it was withdrawn.
+    if (late.key.slot === 0) this.#late.delete(place)
+    else this.#late.set(place, late)
   }
 
-  async #read(stored: StoredSlot): Promise<void> {
-    await this.#lookBack.begin(this.#store, this.#now)
-    const newest: StoredSwap[] = []
-    let isWhole = false
-    while (!isWhole && newest.length < this.#most) {
-      const limit = Math.min(ROWS_AT_ONCE, this.#most - newest.length)
-      const found = await readNewestSwaps(this.#store, stored.slot, newest.at(-1) ?? null, limit)
-      newest.push(...found)
-      isWhole = found.length < limit
+  #settleLate(): void {
+    const position = lateBefore(this.#epoch, this.#slot)
+    let { newest } = this.#lateKeys
+    for (const [place, { mark }] of this.#late) {
+      if (!hasCome(mark, position)) continue
+      if (newest === null || compareMarks(mark, newest) > 0) newest = mark
+      this.#late.delete(place)
     }
-    const late = await readLateKeys(this.#store, lateBefore(this.#epoch, stored.slot))
-    await this.#swaps.fill(newest)
-    this.#late = late
-    this.#from = isWhole ? null : (newest.at(-1) ?? null)
-    this.#slot = stored.slot
-    this.#followedAt = this.#now()
-    this.#isRead = true
-  }
-
-  /** Reads what changed up to a later marker; the returned function applies it. */
-  async #follow(next: StoredSlot): Promise<() => void> {
-    const now = this.#now()
-    const look = this.#lookBack.next(now)
-    const from = this.#from?.slot ?? 0
-    const bounds = { from, last: this.#slot, next: next.slot, since: look.since }
-    const rows = await readWrittenSwapRows(this.#store, bounds, MOST_CHANGES)
-    const isNew = ({ slot }: SwapRow) => Number(slot) > this.#slot
-    // After the swaps, so that the position of every stored late swap is found.
-    const { late, settled } = await this.#readLate(next)
-    const changed = this.#unlike(rows.filter((row) => !isNew(row)))
-    const others = new Map([...changed, ...settled].map((key) => [eventKeyText(key), key]))
-    const isBurst = rows.length >= MOST_CHANGES || others.size >= MOST_OTHERS
-    // An old version may have been stored again. Of all versions of a key, the newest counts.
-    const found = isBurst ? [] : await readSwapRows(this.#store, [...others.values()])
-    return () => {
-      if (!this.#isRead || next.slot < this.#slot) return
-      if (isBurst) {
-        this.#isRead = false
-        this.#swaps.keepLast(0)
-        // Many changes over a long time are not a burst: the model is read again.
-        if (now - this.#followedAt < GO_BACK_MS) this.#notBefore = now + GO_BACK_MS
-        return
-      }
-      this.#take([...newestVersions(rows.filter(isNew)), ...found])
-      this.#lookBack.took(look, rows)
-      this.#followedAt = now
-      this.#slot = next.slot
-      this.#late = late
-      this.#trim()
-    }
-  }
-
-  /**
-   * Reads late swaps as of the next marker, and the keys of those sent since the last one that are
-   * not known yet.
-   */
-  async #readLate(next: StoredSlot): Promise<{ late: LateKeys; settled: EventKey[] }> {
-    const since = lateBefore(this.#epoch, this.#slot)
-    const rows = await readLate(this.#store, since, null, MOST_OTHERS)
-    const position = lateBefore(this.#epoch, next.slot)
-    const hasSettled = ({ mark }: LateRow) => hasCome(mark, position)
-    const settled = rows.filter(hasSettled)
-    const others = rows.filter((row) => !hasSettled(row))
-    return {
-      late: {
-        unsettled: new Set(others.map(({ key }) => eventKeyText(key))),
-        newest: settled.at(-1)?.mark ?? this.#late.newest,
-      },
-      settled: settled
-        .map(({ key }) => key)
-        .filter((key) => this.#isWithin(key) && this.#at(key) === undefined),
-    }
-  }
-
-  /** Returns the keys of rows that differ from the known swaps. */
-  #unlike(rows: readonly SwapRow[]): EventKey[] {
-    return rows.flatMap((row) => {
-      const swap = swapOfRow(row)
-      const known = this.#at(swap)
-      const isLike = known === undefined ? row.is_deleted !== 0 : known.version === swap.version
-      return isLike || !this.#isWithin(swap) ? [] : [swap]
-    })
-  }
-
-  #isWithin(key: EventKey): boolean {
-    return this.#from === null || compareEventKeys(key, this.#from) >= 0
-  }
-
-  #at(key: EventKey): StoredSwap | undefined {
-    const swap = this.#swaps.items[this.#countOlder(key)]
-    return swap !== undefined && compareEventKeys(swap, key) === 0 ? swap : undefined
-  }
-
-  /** Applies rows. If a key occurs twice, as for a late swap of a new slot, both rows are equal. */
-  #take(rows: readonly SwapRow[]): void {
-    const swaps = new Map(rows.map((row) => [eventKeyText(swapOfRow(row)), row]))
-    const removed: StoredSwap[] = []
-    const added: StoredSwap[] = []
-    for (const row of swaps.values()) {
-      const swap = swapOfRow(row)
-      if (!this.#isWithin(swap)) continue
-      const known = this.#at(swap)
-      if (known !== undefined) removed.push(known)
-      if (row.is_deleted === 0) added.push(swap)
-    }
-    this.#swaps.change(removed, added)
-  }
-
-  /**
-   * Evicts the oldest swaps once there are a quarter too many, so that not every marker moves the
-   * whole list.
-   */
-  #trim(): void {
-    if (this.#swaps.items.length <= this.#most * 1.25) return
-    this.#swaps.keepLast(this.#most)
-    this.#from = this.#swaps.items[0] ?? null
+    const unsettled = new Set([...this.#late.values()].map(({ key }) => eventKeyText(key)))
+    this.#lateKeys = { unsettled, newest }
   }
 
   /** Number of swaps strictly older than the key. */
@@ -250,9 +149,3 @@ export async function readSwapsPage(
 }
 
 const ROWS_AT_ONCE = 2000
-/** A read model older than this is updated even if the marker has not moved. */
-const MAX_AGE_MS = 5000
-/** More rows than this are a burst: some 1,000 swaps per second. */
-const MOST_CHANGES = 30_000
-/** Largest number of late, backfilled and corrected swaps of one update. */
-const MOST_OTHERS = 2000

@@ -19,7 +19,7 @@ import {
   readSwapsOf,
 } from '../rows/feed-rows.ts'
 import { type Filter, matches } from '../rows/filter.ts'
-import type { StoredSlot } from '../storage-position.ts'
+import type { StoredSlot } from '../state-reader.ts'
 import { type CatchUpStep, retractionStep, wasSent } from './catch-up-step.ts'
 import { frameText } from './frame.ts'
 import { gapText, type TradeContent, tradeText } from './protocol.ts'

@@ -1,6 +1,6 @@
 import type { Store } from '../../pipeline/store/store.ts'
 import { readFirstSwap } from '../../pipeline/store/tables/swaps.ts'
-import type { StoredSlot } from '../storage-position.ts'
+import type { StoredSlot } from '../state-reader.ts'
 
 /** How far back the feed goes (rule F4). */
 export interface Retention {

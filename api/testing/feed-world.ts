@@ -4,7 +4,7 @@ import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import { readStorageMarker } from '../../pipeline/store/tables/progress.ts'
 import { startFold } from '../../pipeline/workers/fold/fold.ts'
-import type { StoredSlot } from '../storage-position.ts'
+import type { StoredSlot } from '../state-reader.ts'
 import { cursorKeys } from './cursor-keys.ts'
 import { fund, startFeed } from './start-feed.ts'
 

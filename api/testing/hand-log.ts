@@ -1,5 +1,6 @@
 import { LIVE_START } from '../../pipeline/domain/slot.ts'
 import type { BatchHandler, ConsumeOptions, EventLog, LogBatch } from '../../pipeline/log/log.ts'
+import { createMemoryStateLog } from '../../pipeline/log/memory-state-log.ts'
 
 /** Returns an empty log whose batches the test delivers. */
 export function handLog(partitions = 1) {
@@ -8,6 +9,7 @@ export function handLog(partitions = 1) {
   type Entries = LogBatch['records'] extends readonly (infer R)[] ? WithoutOffset<R>[] : never
   const log: EventLog & { hand(entries: Entries, partition?: number): Promise<void> } = {
     partitions,
+    states: createMemoryStateLog(partitions),
     epoch: 0,
     checkFormat: async () => {},
     lead: async () => {},

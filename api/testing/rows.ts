@@ -30,14 +30,19 @@ export function aSwapRow(slot: number, rest: Row = {}): Row {
 export const MINT = 'DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263'
 
 /** Sets the storage marker: all of the slot is stored. */
-export async function markStored(store: Store, slot: number, partitions = 2): Promise<void> {
+export async function markStored(
+  store: Store,
+  slot: number,
+  partitions = 2,
+  blockTime = 1_700_000_000 + slot,
+): Promise<void> {
   const rows = Array.from({ length: partitions }, (_, partition) => ({
     worker: 'fold',
     partition,
     partitions,
     slot,
     parent: slot - 1,
-    block_time: 1_700_000_000 + slot,
+    block_time: blockTime,
     sol_price_time: null,
     sol_price_usd_e9: null,
   }))

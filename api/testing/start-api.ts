@@ -25,6 +25,7 @@ import type { Redis } from '../redis-connection.ts'
 import { Feed } from '../stream/feed.ts'
 import { checkAnswers } from './check-answers.ts'
 import { cursorKeys } from './cursor-keys.ts'
+import { MARKED_PARTITIONS, StateWriter } from './state-writer.ts'
 
 export interface TestApi {
   readonly url: string
@@ -34,6 +35,8 @@ export interface TestApi {
   readonly credits: Credits
   readonly accounts: Accounts
   readonly log: EventLog
+  /** Stores rows and moves the marker as the fold does. */
+  readonly writer: StateWriter
   /** Creates an account, and returns its key and its wallet. */
   customer(credits: number): Promise<{ key: string; wallet: Address }>
   /** Returns a dashboard token of a wallet, as a login would. */
@@ -74,7 +77,7 @@ export async function startApi(
   const credits = new Credits({ meter, ledger, logger })
   const { redis = null, perturb = null, channel = createMemoryChannel() } = options
   const accounts = new Accounts({ store, ledger, locks: createAccountLocks(redis), now })
-  const log = createMemoryLog({ logger, registry })
+  const log = createMemoryLog({ logger, registry }, { partitions: MARKED_PARTITIONS })
   const config: ApiConfig = {
     host: '127.0.0.1',
     port: 0,
@@ -136,6 +139,7 @@ export async function startApi(
     credits,
     accounts,
     log,
+    writer: new StateWriter(store, log),
     async customer(granted) {
       const wallet = bs58.encode(randomBytes(32)) as Address // 32 bytes
       const { apiKey } = await accounts.create(wallet, granted)

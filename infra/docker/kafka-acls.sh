@@ -1,7 +1,8 @@
 #!/bin/bash
 # Sets the Kafka permissions of each role (docker-compose.yml). Kafka refuses everything else. Every
 # role may create a missing topic, read it in consumer groups whose names begin with the name of the
-# topic, and read the settings of brokers. Ingest and operators may write to it, ingest may lead.
+# topic, and read the settings of brokers. Ingest and operators may write to the events, and ingest
+# may lead. Workers may write to the states.
 set -euo pipefail
 umask 077
 : "${KAFKA_HOME:=/opt/kafka}" "${BOOTSTRAP:=kafka:9092}" "${PASSWORD_FILE:=/run/secrets/kafka_password_broker}"
@@ -24,9 +25,13 @@ allow() {
 }
 
 topic=${KAFKA_TOPIC_PREFIX:-}wallet-events
+states=${KAFKA_TOPIC_PREFIX:-}wallet-state
 all='ingest workers api operator'
-allow "$all" Read Describe DescribeConfigs Create -- --topic "$topic"
-allow "$all" Read Describe Delete -- --group "$topic." --resource-pattern-type prefixed
+for one in "$topic" "$states"; do
+  allow "$all" Read Describe DescribeConfigs Create -- --topic "$one"
+  allow "$all" Read Describe Delete -- --group "$one." --resource-pattern-type prefixed
+done
 allow "$all" DescribeConfigs IdempotentWrite -- --cluster
 allow 'ingest operator' Write -- --topic "$topic"
+allow workers Write -- --topic "$states"
 allow ingest Write Describe -- --transactional-id "$topic.ingest" # INGEST_FAILOVER

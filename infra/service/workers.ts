@@ -104,6 +104,7 @@ function chainOf(config: ServiceConfig, source: Source | null): Chain {
 function startRpcWorkers(
   deps: Pick<ServiceContext, 'logger' | 'registry'> & {
     readonly store: Stores['store']
+    readonly log: Stores['log']
     readonly onBug: (error: unknown) => void
   },
   { rpcUrl: url, servers }: Chain,

@@ -8,9 +8,9 @@ import type { BatchHandler, LogBatch } from './log.ts'
  * from `retryDelayMs` to 50 times that. Returns false if `signal` ended the attempts: the batch is
  * then not done.
  */
-export async function handOut(
-  batch: LogBatch,
-  handler: BatchHandler,
+export async function handOut<R>(
+  batch: LogBatch<R>,
+  handler: BatchHandler<R>,
   options: {
     readonly signal: AbortSignal
     readonly retryDelayMs: number

@@ -20,12 +20,13 @@ import { groupIdOf } from './kafka-offsets.ts'
 import { leaveSilentBroker } from './kafka-sockets.ts'
 import type { BatchHandler, ConsumeOptions, Consumer, LogRecord } from './log.ts'
 import type { LogMessage } from './log-message.ts'
-import { decodeMessage } from './record.ts'
+import { type Decoded, decodeMessage } from './record.ts'
 import { NO_CLAIM } from './sticky-assignment.ts'
 import type { FormatStop, StoppedPartitions } from './stopped-partitions.ts'
 import type { LogMetrics } from './telemetry.ts'
 
-interface Deps {
+/** Dependencies of a consumer. */
+export interface ConsumerDeps<R> {
   readonly kafka: KafkaClient
   readonly topic: string
   readonly partitions: number
@@ -34,7 +35,14 @@ interface Deps {
   readonly logger: Logger
   readonly metrics: LogMetrics
   readonly stopped: StoppedPartitions
+  /** Reads the value of an entry. */
+  read(value: Uint8Array | null, offset: bigint): EntryRead<R>
 }
+
+/** An entry as read; see `Decoded`. */
+export type EntryRead<R> =
+  | { readonly kind: 'ok'; readonly record: R }
+  | Exclude<Decoded, { readonly kind: 'ok' }>
 
 /** Ticks of `TICK_MS` between two heartbeats of a busy consumer. */
 const HEARTBEAT_TICKS = 5
@@ -55,11 +63,11 @@ export const FENCE_HEADERS = { kind: 'fence' } as const
  * committed offsets, or a follower at its own position. `started` resolves when the first client
  * has its partitions, or when the consumer is closed before.
  */
-export class SupervisedConsumer implements Consumer {
+export class SupervisedConsumer<R = LogRecord> implements Consumer {
   readonly started: Promise<void>
-  readonly #deps: Deps
+  readonly #deps: ConsumerDeps<R>
   readonly #options: ConsumeOptions
-  readonly #handler: BatchHandler
+  readonly #handler: BatchHandler<R>
   readonly #closing = new AbortController()
   readonly #closed: Promise<null>
   readonly #done: Promise<void>
@@ -80,7 +88,7 @@ export class SupervisedConsumer implements Consumer {
   /** Replaces the client, and so assigns the partitions again. */
   #refuse: (reason: Error) => void = () => {}
 
-  constructor(deps: Deps, options: ConsumeOptions, handler: BatchHandler) {
+  constructor(deps: ConsumerDeps<R>, options: ConsumeOptions, handler: BatchHandler<R>) {
     this.#deps = deps
     this.#options = options
     this.#handler = handler
@@ -352,7 +360,7 @@ export class SupervisedConsumer implements Consumer {
   async #read(partition: number, messages: readonly KafkaMessage[]) {
     const { logger, metrics } = this.#deps
     const isFollower = this.#options.mode === 'follow'
-    const records: LogRecord[] = []
+    const records: R[] = []
     let next: bigint | null = null
     let time = 0
     const loopYield = new EventLoopYield()
@@ -364,18 +372,18 @@ export class SupervisedConsumer implements Consumer {
         next = offset + 1n
         continue
       }
-      const decoded = decodeMessage(message.value)
-      if (decoded.kind === 'newer') {
-        const { version } = decoded
+      const found = this.#deps.read(message.value, offset)
+      if (found.kind === 'newer') {
+        const { version } = found
         return { records, time, next, newer: { partition, offset, version } }
       }
       next = offset + 1n
       time = Math.max(time, Number(message.timestamp))
-      if (decoded.kind === 'ok') records.push(logRecord(offset, decoded.message))
+      if (found.kind === 'ok') records.push(found.record)
       else {
-        metrics.malformedRecords.inc({ reason: decoded.reason })
+        metrics.malformedRecords.inc({ reason: found.reason })
         logger.warn(
-          { partition, offset: message.offset, reason: decoded.reason },
+          { partition, offset: message.offset, reason: found.reason },
           'malformed record skipped',
         )
       }
@@ -395,6 +403,14 @@ export class SupervisedConsumer implements Consumer {
     )
     for (const { partition, offset } of offsets) this.#positions.set(partition, BigInt(offset))
   }
+}
+
+/** Reads an entry of the log of events. */
+export function readLogRecord(value: Uint8Array | null, offset: bigint): EntryRead<LogRecord> {
+  const decoded = decodeMessage(value)
+  return decoded.kind === 'ok'
+    ? { kind: 'ok', record: logRecord(offset, decoded.message) }
+    : decoded
 }
 
 /** Returns an entry with its offset. */

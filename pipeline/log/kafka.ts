@@ -24,15 +24,17 @@ import {
   whileSettling,
   withAdmin,
 } from './kafka-client.ts'
-import { FENCE_HEADERS, KEPT_HEADERS, SupervisedConsumer } from './kafka-consumer.ts'
+import { FENCE_HEADERS, KEPT_HEADERS, readLogRecord, SupervisedConsumer } from './kafka-consumer.ts'
 import { hasCommitted, hasMembers, readEnds, readExtent } from './kafka-offsets.ts'
 import { openProducer, type PatientProducer } from './kafka-producer.ts'
+import { KafkaStateLog } from './kafka-state-log.ts'
 import { findResumePoint, readCheckpoint } from './kafka-tail.ts'
 import { ensureTopic } from './kafka-topic.ts'
 import { createWriterClient } from './kafka-writer.ts'
 import type { BatchHandler, ConsumeOptions, Consumer, EventLog, LogExtent } from './log.ts'
 import type { LateOrigin, LogMessage, RecordMessage } from './log-message.ts'
 import { encodeMessage } from './record.ts'
+import type { StateLog } from './state-log.ts'
 import { type FormatStop, newerFormat, StoppedPartitions } from './stopped-partitions.ts'
 import {
   type AppendMetrics,
@@ -40,7 +42,14 @@ import {
   createLogMetrics,
   type LogMetrics,
 } from './telemetry.ts'
-import { MAX_PARTITIONS, PARTITIONS, partitionOf, type Topic, walletEventsTopic } from './topics.ts'
+import {
+  MAX_PARTITIONS,
+  PARTITIONS,
+  partitionOf,
+  type Topic,
+  walletEventsTopic,
+  walletStateTopic,
+} from './topics.ts'
 
 /**
  * Opens the log on Kafka. Creates the topic if it does not exist, with as many partitions as
@@ -62,6 +71,12 @@ export async function createKafkaLog(
   })
   const topic = { ...wanted, partitions }
   checkPartitions(topic, stored, config.partitions)
+  const stateTopic = walletStateTopic(config.topicPrefix, partitions)
+  await whileSettling(() => ensureTopic(kafka, stateTopic, config, deps.logger)).catch(
+    (cause: unknown) => {
+      throw cause instanceof ServiceError ? cause : unreachable(config, cause)
+    },
+  )
   const sessionTimeoutMs = Math.max(MIN_SESSION_MS, await readMinSessionTimeout(kafka))
   const producer = await whileSettling(() => openProducer(kafka, topic.name, deps.logger)).catch(
     (cause: unknown) => {
@@ -72,6 +87,7 @@ export async function createKafkaLog(
     config,
     kafka,
     topic,
+    stateTopic,
     sessionTimeoutMs,
     producer,
     logger: deps.logger,
@@ -113,6 +129,7 @@ interface Parts {
   readonly config: KafkaConfig
   readonly kafka: KafkaClient
   readonly topic: Topic
+  readonly stateTopic: Topic
   readonly sessionTimeoutMs: number
   readonly producer: PatientProducer
   readonly logger: Logger
@@ -122,6 +139,7 @@ interface Parts {
 
 class KafkaLog implements EventLog {
   readonly partitions: number
+  readonly states: StateLog
   readonly epoch = 0
   readonly #parts: Parts
   #producer: PatientProducer
@@ -138,6 +156,7 @@ class KafkaLog implements EventLog {
     this.partitions = parts.topic.partitions
     this.#producer = parts.producer
     this.#stopped = new StoppedPartitions(parts.metrics)
+    this.states = new KafkaStateLog(this.#consumerDeps(parts.stateTopic))
     this.#queue = createAppendQueue((entries) => this.#producer.send(entries), MAX_REQUEST_BYTES)
   }
 
@@ -250,13 +269,8 @@ class KafkaLog implements EventLog {
 
   async consume(options: ConsumeOptions, handler: BatchHandler): Promise<Consumer> {
     if (this.#closing.signal.aborted) throw new ServiceError('closed', 'the log is closed')
-    const { kafka, topic, sessionTimeoutMs, logger, metrics } = this.#parts
-    const deps = { kafka, topic: topic.name, partitions: this.partitions }
-    const consumer = new SupervisedConsumer(
-      { ...deps, sessionTimeoutMs, logger, metrics, stopped: this.#stopped },
-      options,
-      handler,
-    )
+    const deps = { ...this.#consumerDeps(this.#parts.topic), read: readLogRecord }
+    const consumer = new SupervisedConsumer(deps, options, handler)
     this.#consumers.add(consumer)
     await consumer.started
     return {
@@ -285,8 +299,15 @@ class KafkaLog implements EventLog {
   async close(): Promise<void> {
     this.#closing.abort()
     this.#queue.end(new ServiceError('closed', 'the log is closed'))
+    await this.states.close()
     await Promise.all([...this.#consumers].map((consumer) => consumer.close()))
     await this.#producer.close()
+  }
+
+  #consumerDeps({ name: topic }: Topic) {
+    const { kafka, sessionTimeoutMs, logger, metrics } = this.#parts
+    const { partitions } = this
+    return { kafka, topic, partitions, sessionTimeoutMs, logger, metrics, stopped: this.#stopped }
   }
 
   async #append(entries: readonly OutgoingEntry[], records: number): Promise<void> {

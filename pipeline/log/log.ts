@@ -8,6 +8,7 @@ import type {
   Withdrawal,
 } from '../domain/slot.ts'
 import type { LateOrigin, RecordMessage } from './log-message.ts'
+import type { StateLog } from './state-log.ts'
 
 /**
  * The log of wallet events: the contract between ingest and its consumers. Kafka in production
@@ -17,6 +18,8 @@ import type { LateOrigin, RecordMessage } from './log-message.ts'
  */
 export interface EventLog {
   readonly partitions: number
+  /** What the fold has stored of these events. */
+  readonly states: StateLog
   /**
    * 0 for a log that outlives processes. A log in memory has the unix milliseconds of its start,
    * which is above the epoch of every earlier one.
@@ -175,17 +178,17 @@ export type StartOffsets = ReadonlyMap<number, bigint>
  * batch at a time. When the promise resolves, the offsets of the batch are committed. When it
  * rejects, or the process dies, the batch is delivered again.
  */
-export type BatchHandler = (batch: LogBatch) => Promise<void>
+export type BatchHandler<R = LogRecord> = (batch: LogBatch<R>) => Promise<void>
 
 /** Records of one partition, in offset order. */
-export interface LogBatch {
+export interface LogBatch<R = LogRecord> {
   readonly partition: number
   /**
    * When its newest entry was appended, in unix milliseconds by the clock of the broker. In a topic
    * of an earlier version: of the process that appended it.
    */
   readonly time?: number
-  readonly records: readonly LogRecord[]
+  readonly records: readonly R[]
 }
 
 /**

@@ -25,6 +25,8 @@ import type {
   StartOffsets,
 } from './log.ts'
 import type { LateOrigin, LogMessage } from './log-message.ts'
+import { createMemoryStateLog } from './memory-state-log.ts'
+import type { StateLog } from './state-log.ts'
 import { type AppendMetrics, createAppendMetrics, createLogMetrics } from './telemetry.ts'
 import { MEMORY_PARTITIONS, partitionOf } from './topics.ts'
 
@@ -62,6 +64,7 @@ export function createMemoryLog(
 
 class MemoryLog implements EventLog {
   readonly partitions: number
+  readonly states: StateLog
   readonly epoch: number
   readonly #logger: Logger
   readonly #registry: Registry
@@ -92,6 +95,7 @@ class MemoryLog implements EventLog {
       ...options,
     }
     this.partitions = this.#options.partitions
+    this.states = createMemoryStateLog(this.partitions)
     this.epoch = this.#options.epoch
     this.#parts = Array.from({ length: this.partitions }, (_, index) => new Partition(index))
   }
@@ -196,6 +200,7 @@ class MemoryLog implements EventLog {
 
   async close(): Promise<void> {
     this.#closed.abort()
+    await this.states.close()
     for (const part of this.#parts) part.changed.notify()
     const groups = [...this.#groups.values(), ...this.#followers]
     await Promise.all(groups.map((group) => group.rebalance((members) => members.clear())))

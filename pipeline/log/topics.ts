@@ -13,8 +13,8 @@ export interface Topic {
 }
 
 /**
- * Returns the only topic: events of tracked wallets, keyed by alias, and the marker of every sealed
- * slot on every partition (rule K3).
+ * Returns the topic of events: events of tracked wallets, keyed by alias, and the marker of every
+ * sealed slot on every partition (rule K3).
  */
 export function walletEventsTopic(prefix: string, partitions = PARTITIONS): Topic {
   return {
@@ -27,6 +27,24 @@ export function walletEventsTopic(prefix: string, partitions = PARTITIONS): Topi
       'segment.bytes': String(128 * 1024 * 1024),
       // The clock of a producer may be wrong: brokers refuse entries from more than an hour ahead.
       'message.timestamp.type': 'LogAppendTime',
+    },
+  }
+}
+
+/**
+ * Returns the topic of states, keyed by wallet, table and the rest of a row's key (rule K26). It
+ * has the partitions of the events.
+ */
+export function walletStateTopic(prefix: string, partitions: number): Topic {
+  return {
+    name: `${prefix}wallet-state`,
+    partitions,
+    settings: {
+      'cleanup.policy': 'delete',
+      // The tables have everything. A reader that is behind for longer reads them again.
+      'retention.ms': String(24 * 3600 * 1000),
+      'segment.bytes': String(128 * 1024 * 1024),
+      'message.timestamp.type': 'CreateTime',
     },
   }
 }

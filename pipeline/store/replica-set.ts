@@ -102,12 +102,16 @@ export class ReplicaSet implements Engine, Replicas {
     if (newer.length === 0) return
     // Before the wait: a server that is chosen meanwhile has them, and has caught up.
     this.remember(newer)
+    await this.catchUp()
+    for (const position of newer) this.#arrived.add(position)
+  }
+
+  async catchUp(): Promise<void> {
     try {
       await catchUp(this.#current ?? (await this.#choose()), this.cluster)
     } catch (error) {
       throw storeError(error)
     }
-    for (const position of newer) this.#arrived.add(position)
   }
 
   async #call<T>(run: (engine: Engine) => Promise<T>, isRead: boolean): Promise<T> {

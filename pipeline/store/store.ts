@@ -60,6 +60,11 @@ export interface Replicas {
    * not catch up within seconds.
    */
   arriveAt(positions: readonly WorkerPosition[]): Promise<void>
+  /**
+   * Resolves once the server in use has everything that was stored before the call, in every table.
+   * Rejects like `arriveAt`.
+   */
+  catchUp(): Promise<void>
 }
 
 /** Location of the data: servers, or a folder that this process owns exclusively. */

@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import bs58 from 'bs58'
 import { USDC, WSOL } from '../../../pipeline/domain/quote.ts'
 import type { Row, Store } from '../../../pipeline/store/store.ts'
+import type { StatePublisher } from '../../../pipeline/workers/fold/state-publisher.ts'
 import { hash32 } from '../../simulator/random.ts'
 
 /** Number of wallets in a seeded database. */
@@ -165,10 +166,11 @@ export interface LiveEdge {
 
 /** Continues after slot `last`, with `swaps` swaps stored already. */
 export async function openLiveEdge(
-  store: Store,
+  states: StatePublisher,
   last: number,
   storedSwaps: number,
 ): Promise<LiveEdge> {
+  const { store } = states
   const metrics = await readRows(store, 'wallet_metrics FINAL')
   const positions = await readRows(
     store,
@@ -199,6 +201,7 @@ export async function openLiveEdge(
       )
       position.bought_amount = position.served_bought_amount
       await store.insert('positions', [position])
+      await states.append(new Map(), new Map([[0, { slot, blockTime: time }]]))
       await storeMarker(store, slot)
     },
   }

@@ -10,6 +10,7 @@ import { createLogger } from '../../../pipeline/runtime/logger.ts'
 import { createRegistry } from '../../../pipeline/runtime/telemetry.ts'
 import { createStore } from '../../../pipeline/store/create-store.ts'
 import { migrate } from '../../../pipeline/store/migrate.ts'
+import { StatePublisher } from '../../../pipeline/workers/fold/state-publisher.ts'
 import { loadConfig } from '../../service/config.ts'
 import { createCreditSystem, openLimitsRedis, openMeter } from '../../service/credit-system.ts'
 import { print } from '../kit/figures.ts'
@@ -41,7 +42,7 @@ print(`seeded=${((performance.now() - started) / 1000).toFixed(1)}`)
 const meter = await openMeter(config.meter, logger)
 const redis = await openLimitsRedis(config.meter, logger)
 const { credits, accounts } = createCreditSystem(store, meter, logger, redis)
-const log = createMemoryLog({ logger, registry })
+const log = createMemoryLog({ logger, registry }, { partitions: 1 })
 const secretKey = Buffer.alloc(32, 1)
 const cursorKeys = { secretKeys: [secretKey], tradeIdKey: secretKey } as const
 const cursors = createCursorCodec(cursorKeys)
@@ -77,7 +78,8 @@ const { url } = await api.listen()
 print(`keys=${keys.join()}`)
 print(`url=${url}`)
 
-const edge = await openLiveEdge(store, Math.max(Number(stored), lastSlot(swaps)), swaps)
+const states = new StatePublisher(store, log.states)
+const edge = await openLiveEdge(states, Math.max(Number(stored), lastSlot(swaps)), swaps)
 let moving = Promise.resolve()
 const timer = setInterval(() => {
   moving = moving.then(() => edge.addSlot(Number(SWAPS_PER_SLOT)))

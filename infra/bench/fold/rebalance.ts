@@ -77,8 +77,9 @@ class CountedGroup {
 
   /** The log as a member of the group reads it: no more of it than a worker uses. */
   over(log: EventLog): EventLog {
-    const read: Pick<EventLog, 'partitions' | 'epoch' | 'extent' | 'consume'> = {
+    const read: Pick<EventLog, 'partitions' | 'states' | 'epoch' | 'extent' | 'consume'> = {
       partitions: log.partitions,
+      states: log.states,
       epoch: 0,
       extent: (times) => log.extent(times),
       consume: async (options, handler) => {

@@ -1,11 +1,24 @@
 import type { BlockId } from '../../domain/block-id.ts'
 import type { EventKey } from '../../domain/event-key.ts'
 import { inserter } from '../insert-rows.ts'
-import type { QueryParams, Store } from '../store.ts'
+import type { QueryParams, Row, Store } from '../store.ts'
 import { EVENT_KEY, type EventKeyRow, keyOf, keyTuple } from './event-rows.ts'
 
 /** Stores rows. A row written again is the same. */
 export const insertLateSwaps = inserter('late_swaps')
+
+/** Returns a row to insert in the form in which it is read. */
+export function storedLateOf(row: Row): StoredLateRow {
+  const { epoch, passed_slot, offset, slot, block_id } = row
+  return {
+    ...row,
+    epoch: String(epoch),
+    passed_slot: String(passed_slot),
+    offset: String(offset),
+    slot: String(slot),
+    block_id: block_id === null ? null : String(block_id),
+  } as StoredLateRow // of the columns' types
+}
 
 /** A place in the order of late swaps and withdrawals: see `LateMark`. */
 export interface LatePlace {
@@ -35,9 +48,11 @@ export const PLACE = 'epoch, passed_slot, partition, offset'
 export type PlaceRow = { readonly partition: number } & Readonly<
   Record<'epoch' | 'passed_slot' | 'offset', string>
 >
-type LateSwapRow = EventKeyRow & PlaceRow & { readonly block_id: string | null }
+/** A row as it is read. */
+export type StoredLateRow = EventKeyRow & PlaceRow & { readonly block_id: string | null }
 
-const COLUMNS = `${PLACE}, ${EVENT_KEY}, block_id`
+/** The columns of `StoredLateRow`. */
+export const LATE_COLUMNS = `${PLACE}, ${EVENT_KEY}, block_id`
 
 /**
  * Returns late swaps that were sent after `from` and before the slot of `to`, in the order in which
@@ -51,7 +66,7 @@ export function readLate(
 ): Promise<LateRow[]> {
   return readRows(
     store,
-    `SELECT ${COLUMNS} FROM late_swaps FINAL WHERE slot > 0 AND ${isBetween(from, to)} ORDER BY ${PLACE} LIMIT {limit:UInt32}`,
+    `SELECT ${LATE_COLUMNS} FROM late_swaps FINAL WHERE slot > 0 AND ${isBetween(from, to)} ORDER BY ${PLACE} LIMIT {limit:UInt32}`,
     { limit },
   )
 }
@@ -108,15 +123,20 @@ export function placeOf({ epoch, passed_slot, partition, offset }: PlaceRow): La
 export function readPlaces(store: Store, keys: readonly EventKey[]): Promise<LateRow[]> {
   return readRows(
     store,
-    `SELECT ${COLUMNS} FROM late_swaps FINAL WHERE (${EVENT_KEY}) IN (${keys.map(keyTuple).join(', ')}) LIMIT 100000`,
+    `SELECT ${LATE_COLUMNS} FROM late_swaps FINAL WHERE (${EVENT_KEY}) IN (${keys.map(keyTuple).join(', ')}) LIMIT 100000`,
   )
 }
 
 async function readRows(store: Store, sql: string, params?: QueryParams): Promise<LateRow[]> {
-  const rows = await store.query<LateSwapRow>(sql, params)
-  return rows.map((row) => ({
+  const rows = await store.query<StoredLateRow>(sql, params)
+  return rows.map(lateOfRow)
+}
+
+/** Converts a row. */
+export function lateOfRow(row: StoredLateRow): LateRow {
+  return {
     key: keyOf(row),
     blockId: row.block_id === null ? null : BigInt(row.block_id),
     mark: placeOf(row),
-  }))
+  }
 }

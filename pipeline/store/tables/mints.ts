@@ -80,13 +80,3 @@ async function queryFacts(store: Store, condition: string, params: QueryParams) 
   })
   return new Map<string, Facts>(rows.map((row) => [row.mint, factsOf(row)]))
 }
-
-/** Returns rows written since a time (unix milliseconds of the store's clock), at most `limit`. */
-export function readWrittenMints(store: Store, since: number, limit: number) {
-  // Index `news` skips parts and granules without such rows.
-  return store.query<{ mint: string; version: string }>(
-    `SELECT mint, version FROM mints WHERE inserted_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
-     LIMIT ${limit} SETTINGS max_threads = 1`,
-    { since },
-  )
-}

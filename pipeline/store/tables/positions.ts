@@ -1,6 +1,6 @@
 import type { Address } from '../../domain/address.ts'
 import { inserter } from '../insert-rows.ts'
-import type { QueryParams, Store } from '../store.ts'
+import type { Row, Store } from '../store.ts'
 import { FIRST_BUYS_OF_MINT } from './books.ts'
 import { KNOWN_MINTS, SUPPLY } from './mints.ts'
 
@@ -15,6 +15,9 @@ const SERVED_SUMS =
   'served_bought_amount AS bought_amount, served_sold_amount AS sold_amount, served_bought_lamports AS bought_lamports, served_sold_lamports AS sold_lamports'
 const SERVED_TIMES =
   'served_first_trade_time AS first_trade_time, served_last_trade_time AS last_trade_time'
+
+/** The columns of `PositionVersion`. */
+export const POSITION_COLUMNS = `wallet, mint, decimals, ${SERVED_SUMS}, ${SERVED_TIMES}, version, is_deleted`
 
 /** Published columns of a position. Integers of 64 bits and more are decimal strings. */
 interface PositionRow {
@@ -41,8 +44,29 @@ export interface PositionVersion extends PositionRow {
   readonly is_deleted: number
 }
 
-/** A version of a position, and the unix milliseconds at which it was written. */
-export type WrittenPosition = PositionVersion & { readonly written_ms: string }
+/** Returns a row to insert in the form in which it is read. */
+export function positionVersionOf(row: Row): PositionVersion {
+  const { wallet, mint, decimals, version, is_deleted = 0 } = row
+  // Without a salt the columns of published figures are left out: their defaults copy the others.
+  const served = (name: string) => {
+    const value = row[`served_${name}`]
+    return value === undefined ? row[name] : value
+  }
+  const amount = (name: string) => String(served(name))
+  return {
+    wallet,
+    mint,
+    decimals,
+    bought_amount: amount('bought_amount'),
+    sold_amount: amount('sold_amount'),
+    bought_lamports: amount('bought_lamports'),
+    sold_lamports: amount('sold_lamports'),
+    first_trade_time: served('first_trade_time'),
+    last_trade_time: served('last_trade_time'),
+    version: String(version),
+    is_deleted,
+  } as PositionVersion // of the columns' types
+}
 
 /** Held positions of a mint, summed. Integers of 64 bits and more are decimal strings. */
 export interface HeldTokenRow {
@@ -102,88 +126,10 @@ const MINT_POSITIONS = `
   WHERE is_deleted = 0 AND buys + sells > 0
   ORDER BY first_buy_time ASC NULLS LAST, wallet LIMIT ${MOST_ROWS}`
 
-/**
- * Reads mints held by at least `minWallets` wallets: by number of wallets, then SOL spent, both
- * descending, then mint (rule C17).
- */
-export async function readHeldTokens(
-  store: Store,
-  { blockTime: now }: { readonly blockTime: number },
-  page: { readonly minWallets: number; readonly offset: number; readonly limit: number },
-): Promise<PageOf<HeldTokenRow>> {
-  const params = { now, ...page }
-  const groups = (columns: string) => `
-    SELECT ${columns} FROM positions FINAL WHERE ${HELD}
-    GROUP BY mint HAVING count() >= {minWallets:UInt32}`
-  return readPage<HeldTokenRow>(
-    store,
-    `${groups(`mint, any(decimals) AS decimals, arraySort(groupArray(wallet)) AS wallets, toString(sum(toInt256(served_bought_amount) - toInt256(served_sold_amount))) AS held_amount,
-      toString(sum(served_bought_lamports)) AS bought_lamports, toUInt32(count() OVER ()) AS total`)}
-    ORDER BY count() DESC, sum(served_bought_lamports) DESC, mint LIMIT {limit:UInt32} OFFSET {offset:UInt32}`,
-    `SELECT toUInt32(count()) AS total FROM (${groups('mint')})`,
-    params,
-  )
-}
-
-/**
- * Reads open positions of one wallet or of all (null), held for a time within bounds: by newest
- * trade descending, then mint, then wallet (rules C17, C22).
- */
-export async function readHoldings(
-  store: Store,
-  { blockTime: now }: { readonly blockTime: number },
-  filter: {
-    readonly wallet: number | null
-    readonly minSeconds: number
-    readonly maxSeconds: number | null
-  },
-  page: { readonly offset: number; readonly limit: number },
-): Promise<PageOf<HeldPositionRow>> {
-  const { wallet, maxSeconds } = filter
-  const conditions = [
-    HELD,
-    'served_first_trade_time + {minSeconds:UInt64} <= {now:UInt32}',
-    ...(maxSeconds === null
-      ? []
-      : ['served_first_trade_time + {maxSeconds:UInt64} >= {now:UInt32}']),
-    ...(wallet === null ? [] : ['wallet = {wallet:UInt32}']),
-  ].join(' AND ')
-  return readPage<HeldPositionRow>(
-    store,
-    `SELECT wallet, mint, decimals, ${SERVED_SUMS}, ${SERVED_TIMES},
-       toUInt32(count() OVER ()) AS total
-     FROM positions FINAL WHERE ${conditions}
-     ORDER BY last_trade_time DESC, mint, wallet LIMIT {limit:UInt32} OFFSET {offset:UInt32}`,
-    `SELECT toUInt32(count()) AS total FROM positions FINAL WHERE ${conditions}`,
-    { now, ...filter, ...page },
-  )
-}
-
-/**
- * The position is open, counting swaps only, and was first traded at or before the marker: one
- * worker may be ahead of the others.
- */
-const HELD = 'served_bought_amount > served_sold_amount AND served_first_trade_time <= {now:UInt32}'
-
-/** Reads a page with its total. An empty page past the first needs a second query for the total. */
-async function readPage<T>(
-  store: Store,
-  rowsSql: string,
-  totalSql: string,
-  params: QueryParams & { readonly offset: number },
-): Promise<PageOf<T>> {
-  const rows = await store.query<T & { readonly total: number }>(rowsSql, params)
-  const [first] = rows
-  if (first !== undefined) return { rows, total: first.total }
-  if (params.offset === 0) return { rows, total: 0 }
-  const [counted] = await store.query<{ readonly total: number }>(totalSql, params)
-  return { rows, total: counted?.total ?? 0 }
-}
-
 /** Returns the newest versions of the open positions of wallets from `from` to `to`. */
 export function readOpenPositions(store: Store, from: number, to: number) {
   return store.query<PositionVersion>(
-    `SELECT wallet, mint, decimals, ${SERVED_SUMS}, ${SERVED_TIMES}, version, is_deleted
+    `SELECT ${POSITION_COLUMNS}
      FROM positions FINAL WHERE wallet BETWEEN {from:UInt32} AND {to:UInt32} AND served_bought_amount > served_sold_amount LIMIT 1000000`,
     { from, to },
   )
@@ -195,17 +141,6 @@ export async function newestPositionWallet(store: Store): Promise<number> {
     'SELECT max(wallet) AS wallet FROM positions',
   )
   return last?.wallet ?? 0
-}
-
-/** Returns rows written since a time (unix milliseconds of the store's clock), at most `limit`. */
-export function readWrittenPositions(store: Store, since: number, limit: number) {
-  // Index `news` skips parts and granules without such rows.
-  return store.query<WrittenPosition>(
-    `SELECT wallet, mint, decimals, ${SERVED_SUMS}, ${SERVED_TIMES}, version,
-       is_deleted, toUnixTimestamp64Milli(inserted_at) AS written_ms
-     FROM positions WHERE inserted_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC') LIMIT ${limit} SETTINGS max_threads = 1`,
-    { since },
-  )
 }
 
 /**

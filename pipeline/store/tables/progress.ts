@@ -2,8 +2,6 @@ import type { SlotMarker } from '../../domain/slot.ts'
 import { insertRows } from '../insert-rows.ts'
 import { hasTable } from '../migrate.ts'
 import type { Row, Store, WorkerPosition } from '../store.ts'
-import { WAS_REDECODED } from './redecoded-wallets.ts'
-import { NEWEST_WALLET } from './tracked-wallets.ts'
 
 /** A row of table `progress`, with the columns that say whose position it is. */
 export type ProgressRow = Row & WorkerPosition & { readonly partition: number }
@@ -81,36 +79,6 @@ function markerOf(row: MarkerRow): SlotMarker {
     blockId: null,
     finalized: null,
   }
-}
-
-/** Storage position that the API polls in one query. */
-export interface StoragePositionRow {
-  /** Slot of the storage marker, if `found` is `partitions`. */
-  readonly lowest: string
-  readonly block_time: number
-  /** Number of partitions with a row. */
-  readonly found: number
-  /** Number of partitions of the log; 0 before the first row. */
-  readonly partitions: number
-  /** Number of tracked wallets. */
-  readonly wallets: number
-  /** Not 0 once a redecode has changed stored events. */
-  readonly redecoded: number
-}
-
-/** Returns the storage marker, the number of wallets and whether events were redecoded. */
-export async function readStoragePosition(store: Store): Promise<StoragePositionRow | undefined> {
-  const [row] = await store.query<StoragePositionRow>(
-    `SELECT min(complete_slot) AS lowest, argMin(block_time, complete_slot) AS block_time, toUInt32(count()) AS found,
-       max(progress.partitions) AS partitions, (${NEWEST_WALLET}) AS wallets,
-       (${WAS_REDECODED}) AS redecoded
-     FROM progress FINAL WHERE worker = 'fold'`,
-    {},
-    ['lowest', 'block_time', 'found', 'partitions', 'wallets', 'redecoded'],
-  )
-  if (row !== undefined && row.partitions > 0 && row.found >= row.partitions)
-    await arrive(store, [{ worker: 'fold', partition: null, slot: Number(row.lowest) }])
-  return row
 }
 
 /**

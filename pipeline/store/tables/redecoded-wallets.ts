@@ -5,6 +5,16 @@ import { HAS_WITHDRAWN } from './withdrawn-slots.ts'
 /** Subquery: 1 once a redecode or a withdrawal (rule K9) has changed stored events, else 0. */
 export const WAS_REDECODED = `SELECT (SELECT count() > 0 FROM redecoded_wallets) OR (${HAS_WITHDRAWN})`
 
+/** Returns whether a redecode or a withdrawal has changed stored events. */
+export async function wasRedecoded(store: Store): Promise<boolean> {
+  const [row] = await store.query<{ redecoded: number }>(
+    `SELECT (${WAS_REDECODED}) AS redecoded`,
+    {},
+    ['redecoded'],
+  )
+  return row?.redecoded === 1
+}
+
 /**
  * Marks wallets as folded or to be folded. `at`: unix milliseconds. The latest mark of a wallet
  * counts; at the same millisecond, to be folded wins.

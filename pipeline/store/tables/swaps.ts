@@ -2,7 +2,7 @@ import type { Address } from '../../domain/address.ts'
 import type { Swap } from '../../domain/event.ts'
 import type { EventKey } from '../../domain/event-key.ts'
 import { batches } from '../../runtime/batches.ts'
-import type { Store } from '../store.ts'
+import type { Row, Store } from '../store.ts'
 import { EVENT_KEY, type EventKeyRow, keyTuple, newestVersions, rowKeyText } from './event-rows.ts'
 
 // The table is ordered by event key. Projection `by_mint` has these columns ordered by mint, and
@@ -11,6 +11,9 @@ import { EVENT_KEY, type EventKeyRow, keyTuple, newestVersions, rowKeyText } fro
 /** The columns that are read for serving, with those that tell versions apart. */
 const COLUMNS = `slot, tx_index, wallet, event_index, block_time, side, base_mint, base_amount, base_decimals, quote_mint, quote_amount,
     program, confidence, quote_mismatch, version, is_deleted`
+
+/** The columns of `LateSwapRow`. */
+export const SWAP_COLUMNS = `${COLUMNS}, late`
 
 /**
  * A row of table `swaps`. Integers of 64 bits and more are decimal strings. The highest version of
@@ -39,6 +42,30 @@ export type StoredSwap = { readonly version: bigint } & Omit<
   Swap,
   'kind' | 'signature' | 'programId' | 'pool' | 'feeLamports' | 'solPriceUsdE9'
 >
+
+/** Returns a row to insert in the form in which it is read. */
+export function swapRowOf(row: Row): LateSwapRow {
+  const { slot, base_amount, quote_amount, version = 0, is_deleted = 0 } = row
+  return {
+    slot: String(slot),
+    tx_index: row.tx_index,
+    wallet: row.wallet,
+    event_index: row.event_index,
+    block_time: row.block_time,
+    side: row.side,
+    base_mint: row.base_mint,
+    base_amount: String(base_amount),
+    base_decimals: row.base_decimals,
+    quote_mint: row.quote_mint,
+    quote_amount: String(quote_amount),
+    program: row.program,
+    confidence: row.confidence,
+    quote_mismatch: row.quote_mismatch,
+    version: String(version),
+    is_deleted,
+    late: row.late,
+  } as LateSwapRow // of the columns' types
+}
 
 /** Converts a row. */
 export function swapOfRow(row: SwapRow): StoredSwap {
@@ -132,26 +159,6 @@ export async function readSwapRows(store: Store, keys: readonly EventKey[]) {
     { slots: [...new Set(keys.map(({ slot }) => slot))] },
   )
   return newestVersions(rows)
-}
-
-/**
- * Returns rows of slots from `from` to `next`: those after slot `last`, and others written since a
- * time (unix milliseconds of the store's clock). At most `limit`, in no order.
- */
-export function readWrittenSwapRows(
-  store: Store,
-  bounds: Readonly<Record<'from' | 'last' | 'next' | 'since', number>>,
-  limit: number,
-): Promise<(SwapRow & { readonly written_ms: string })[]> {
-  // One statement: two, or `UNION ALL`, take twice as long. It reads as many rows from the end of
-  // the table as the caller keeps, so indexes do not help. Sorting by key takes a third longer.
-  return store.query(
-    `SELECT ${COLUMNS}, toUnixTimestamp64Milli(inserted_at) AS written_ms FROM swaps
-     WHERE slot >= {from:UInt64} AND slot <= {next:UInt64}
-       AND (slot > {last:UInt64} OR inserted_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC'))
-     LIMIT ${limit} SETTINGS max_threads = 1, use_skip_indexes = 0, optimize_use_projections = 0`,
-    { ...bounds },
-  )
 }
 
 /** Returns slot and block time of the first swap at or after a slot. */

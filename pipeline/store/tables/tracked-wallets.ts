@@ -7,6 +7,12 @@ export const TRACKED = 'SELECT wallet, address FROM tracked_wallets FINAL'
 /** Subquery: the highest number of a tracked wallet. Wallets are numbered from 1. */
 export const NEWEST_WALLET = 'SELECT max(wallet) FROM tracked_wallets'
 
+/** Returns the highest number of a tracked wallet; 0 without any. */
+export async function newestWallet(store: Store): Promise<number> {
+  const [row] = await store.query<{ wallet: number }>(`SELECT (${NEWEST_WALLET}) AS wallet`)
+  return row?.wallet ?? 0
+}
+
 /** Returns the addresses of the tracked wallets, `W1` first. */
 export async function readTrackedWallets(store: Store): Promise<Address[]> {
   const rows = await store.query<{ address: Address }>(

@@ -1,5 +1,5 @@
 import { inserter } from '../insert-rows.ts'
-import type { Store } from '../store.ts'
+import type { Row, Store } from '../store.ts'
 import type { EventKeyRow } from './event-rows.ts'
 
 /** Stores rows with their `version`. The highest one of a wallet counts. */
@@ -43,13 +43,35 @@ export const EMPTY_METRICS = {
 /** A row of table `wallet_metrics`. Integers of 64 bits and more are decimal strings. */
 export type WalletMetricsRow = Readonly<typeof EMPTY_METRICS>
 
+/** The columns of `StoredMetricsRow`. */
+export const METRICS_COLUMNS = `${Object.keys(EMPTY_METRICS).join(', ')}, version`
+
 /** A row and its version. */
 export type StoredMetricsRow = WalletMetricsRow & { readonly version: string }
+
+/** Returns a row to insert in the form in which it is read. */
+export function storedMetricsOf(row: Row): StoredMetricsRow {
+  const columns = Object.entries(EMPTY_METRICS).map(([name, empty]) => {
+    const value = row[name] ?? empty
+    const isText = typeof empty === 'string' || typeof value === 'bigint'
+    return [name, isText ? String(value) : value] as const
+  })
+  const active = (row.active_times ?? []) as readonly { hour_utc: number; tx_count: unknown }[]
+  const active_times = active.map(({ hour_utc, tx_count }) => ({
+    hour_utc,
+    tx_count: String(tx_count),
+  }))
+  return {
+    ...Object.fromEntries(columns),
+    active_times,
+    version: String(row.version ?? 0),
+  } as never // of the columns' types
+}
 
 /** Returns the newest rows of wallets from `from` to `to`, at most 1000. */
 export function readMetrics(store: Store, from: number, to: number): Promise<StoredMetricsRow[]> {
   return store.query<StoredMetricsRow>(
-    `SELECT ${Object.keys(EMPTY_METRICS).join(', ')}, version
+    `SELECT ${METRICS_COLUMNS}
      FROM wallet_metrics FINAL WHERE wallet BETWEEN {from:UInt32} AND {to:UInt32} LIMIT 1000 SETTINGS max_threads = 1`,
     { from, to },
   )

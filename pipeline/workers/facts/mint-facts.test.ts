@@ -35,6 +35,7 @@ test.beforeEach(async () => {
   await store.command(`TRUNCATE ALL TABLES FROM ${testDatabase(database?.name ?? '')}`)
 })
 
+const newLog = () => createMemoryLog({ logger, registry: createRegistry() })
 const mintOf = (n: number) => addressFromBytes(new Uint8Array(32).fill(n))
 const stored = () =>
   testStore.store.query<Record<string, unknown>>(
@@ -76,6 +77,7 @@ function start(options: Partial<MintFactsDeps> = {}) {
   let tellAsleep: (() => void) | null = null
   const facts = startMintFacts({
     store: testStore.store,
+    log: newLog(),
     rpc: {
       async getMultipleAccounts(addresses) {
         hand.calls.push(addresses)
@@ -168,6 +170,28 @@ test.serial(
 )
 
 test.serial(
+  'readers of the log of states learn which facts were stored, also of a process that ended before it said so (K26)',
+  async (t) => {
+    const log = newLog()
+    const announced: unknown[] = []
+    await log.states.follow(async ({ records }) => {
+      for (const record of records) announced.push(record.kind === 'change' && record.row.mint)
+    })
+    const mints = [mintOf(1), mintOf(2)]
+    const first = start({ log })
+    first.facts.note(mints)
+    await first.pass(1)
+    await first.facts.stop()
+    t.deepEqual(announced, mints)
+
+    const second = start({ log })
+    await second.settled()
+    t.deepEqual(announced.slice(2).sort(), [...mints].sort())
+    await second.facts.stop()
+  },
+)
+
+test.serial(
   'missing facts are requested again a few times, after growing pauses; the first supply stays (C15)',
   async (t) => {
     const mint = mintOf(1)
@@ -254,6 +278,7 @@ test.serial(
     let left = coins.length
     await new Promise<void>((resolve, reject) => {
       const facts = startMintFacts({
+        log: newLog(),
         rpc,
         logger,
         metrics,

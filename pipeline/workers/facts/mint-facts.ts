@@ -4,12 +4,20 @@ import { metadataAddress } from '../../ingest/rpc/metadata-address.ts'
 import { readMetadata, readMint } from '../../ingest/rpc/mint-account.ts'
 import type { SolanaRpc } from '../../ingest/rpc/solana-rpc.ts'
 import { MAX_ACCOUNTS_PER_CALL } from '../../ingest/rpc/solana-rpc.ts'
+import type { EventLog } from '../../log/log.ts'
+import type { StateChange } from '../../log/state-log.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import { createOutageLog, type OutageLog } from '../../runtime/outage-log.ts'
-import { pause } from '../../runtime/pause.ts'
+import { orClosed, pause } from '../../runtime/pause.ts'
 import { createPatientStore } from '../../store/patient-store.ts'
 import type { Store } from '../../store/store.ts'
-import { findDueMints, insertMints, type MintRow, readMintRows } from '../../store/tables/mints.ts'
+import {
+  findDueMints,
+  insertMints,
+  type MintRow,
+  readMintRows,
+  readNewFacts,
+} from '../../store/tables/mints.ts'
 import { findMintsWithoutFacts } from '../../store/tables/positions.ts'
 import type { MintFactsMetrics } from '../telemetry.ts'
 import { MAX_QUEUED_MINTS, MintQueue } from './mint-queue.ts'
@@ -26,6 +34,7 @@ export interface MintFactsWorker {
 /** Dependencies of the worker. */
 export interface MintFactsDeps {
   readonly store: Store
+  readonly log: Pick<EventLog, 'states'>
   readonly rpc: Pick<SolanaRpc, 'getMultipleAccounts' | 'close'>
   readonly logger: Logger
   readonly metrics: MintFactsMetrics
@@ -43,6 +52,11 @@ const MINTS_PER_CALL = MAX_ACCOUNTS_PER_CALL / 2
 const MOST_DUE = 200
 /** How often the tables are searched for mints that other processes traded, or that did not fit. */
 const SCAN_MS = 600_000
+/**
+ * A start announces facts that were stored within this time: a former process may have ended
+ * before it did.
+ */
+const ANNOUNCED_SECONDS = 600
 /** Mints that are noted within this time share a request. */
 const GATHER_MS = 100
 /** Pauses after a failed request; they double from the first to the last. */
@@ -110,6 +124,7 @@ class MintFetcher {
   /** Requests mints until `abort`. Rejects with `closed` when it waits for the store then. */
   async run(): Promise<void> {
     let pauseMs = PAUSES.first
+    await this.#announce((await readNewFacts(this.#store, ANNOUNCED_SECONDS)).keys())
     while (!this.#stopping.signal.aborted) {
       if (this.#queue.size === 0 && this.#now() >= this.#scanAt) await this.#scan()
       if (this.#queue.size === 0 && this.#now() >= this.#dueAt) await this.#findDue()
@@ -191,11 +206,24 @@ class MintFetcher {
     if (wanted.length === 0) return
     const rows = await this.#requestRows(wanted, stored)
     await insertMints(this.#store, rows)
+    await this.#announce(wanted)
     for (const row of rows) {
       const outcome = row.decimals === null ? 'absent' : row.metadata
       this.#deps.metrics.answers.inc({ outcome })
       if (row.ask_again_at !== null) this.#dueAt = Math.min(this.#dueAt, row.ask_again_at * 1000)
     }
+  }
+
+  /** Tells readers of the log of states that the facts about these mints have changed (K26). */
+  async #announce(mints: Iterable<string>): Promise<void> {
+    const changes: StateChange[] = Array.from(mints, (mint) => ({
+      kind: 'change',
+      table: 'mints',
+      row: { mint },
+      fence: null,
+    }))
+    const appended = this.#deps.log.states.append(new Map([[0, changes]]))
+    await orClosed(appended, this.#stopping.signal)
   }
 
   async #requestRows(mints: readonly Address[], stored: ReadonlyMap<Address, MintRow>) {

@@ -49,7 +49,7 @@ const TABLES = {
   disposals: 'version',
   positions: APART,
   first_buys: 'version',
-  wallet_metrics: 'version, revision',
+  wallet_metrics: 'version, revision, inserted_at',
 }
 
 /** Returns all rows of the tables, without the columns that may differ (rule K4). */

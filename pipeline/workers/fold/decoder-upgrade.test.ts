@@ -4,6 +4,7 @@ import { DECODER_VERSION } from '../../domain/decoder-version.ts'
 import type { DecodedRecord } from '../../domain/slot.ts'
 import type { BatchHandler, EventLog, LogRecord } from '../../log/log.ts'
 import type { LateOrigin } from '../../log/log-message.ts'
+import { createMemoryStateLog } from '../../log/memory-state-log.ts'
 import { createLogger } from '../../runtime/logger.ts'
 import { createRegistry } from '../../runtime/telemetry.ts'
 import { migrate } from '../../store/migrate.ts'
@@ -44,6 +45,7 @@ async function fold(deliveries: readonly Delivery[]): Promise<Record<string, Row
   let handler: BatchHandler = async () => {}
   const log: Partial<EventLog> = {
     partitions: 1,
+    states: createMemoryStateLog(1),
     epoch: 0,
     extent: async () => ({ id: 'a', partitions: new Map([[0, { low: 0n, end: 0n }]]) }),
     async consume(options, given) {

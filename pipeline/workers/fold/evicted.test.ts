@@ -8,6 +8,8 @@ import { ServiceError } from '../../domain/service-error.ts'
 import type { WalletRecord } from '../../domain/slot.ts'
 import type { BatchHandler, EventLog, LogRecord, PartitionLease } from '../../log/log.ts'
 import type { LogMessage } from '../../log/log-message.ts'
+import { createMemoryStateLog } from '../../log/memory-state-log.ts'
+import type { StateLog } from '../../log/state-log.ts'
 import { partitionOf } from '../../log/topics.ts'
 import { createLogger } from '../../runtime/logger.ts'
 import { createRegistry } from '../../runtime/telemetry.ts'
@@ -18,6 +20,7 @@ import { addTrackedWallets } from '../../store/tables/tracked-wallets.ts'
 import { aChain } from '../../testing/a-chain.ts'
 import { noteBooksRead } from '../../testing/books-read.ts'
 import { aForkedChain } from '../../testing/forked-chain.ts'
+import { StateMirror } from '../../testing/state-mirror.ts'
 import { TABLE_KEYS } from '../../testing/table-keys.ts'
 import { openTestStore, type TestStore, testDatabase } from '../../testing/test-store.ts'
 import { REFOLD_LIMITS, type RefoldLimits } from './background-refolds.ts'
@@ -29,6 +32,9 @@ const PARTITIONS = 2
 const addresses = [1, 2, 3, 4].map((n) => addressFromBytes(new Uint8Array(32).fill(n)))
 
 let opened: TestStore
+let states: StateLog
+/** What a reader of the log of states has of the tables (rule K26). `dump` checks it. */
+let mirror: StateMirror
 test.before(async () => {
   opened = await openTestStore()
   await migrate(opened.store)
@@ -104,6 +110,7 @@ async function startMember(
   let assign = async (_generation: number) => {}
   const log: Partial<EventLog> = {
     partitions: entries.length,
+    states,
     epoch: 0,
     extent: async () => ({
       id: 'a topic',
@@ -191,6 +198,9 @@ function holdingStore(store: Store, isHeld: (what: string, count: number) => boo
 }
 
 async function start(store: Store): Promise<void> {
+  states = createMemoryStateLog(PARTITIONS)
+  mirror = new StateMirror()
+  await mirror.follow(states)
   const [database] = await store.query<{ name: string }>('SELECT currentDatabase() AS name')
   await store.command(`TRUNCATE ALL TABLES FROM ${testDatabase(database?.name ?? '')}`)
   await addTrackedWallets(store, addresses, [], 1)
@@ -202,6 +212,7 @@ const APART = 'version|revision|is_deleted|inserted_at|computed_at|newer_column'
 type Tables = Record<string, unknown[]>
 
 async function dump(store: Store): Promise<Tables> {
+  await mirror.check(store)
   const tables: Record<string, unknown[]> = {}
   for (const [table, key] of Object.entries(TABLE_KEYS)) {
     const isVoid = ['sol_balances', 'token_links', 'transactions'].includes(table)

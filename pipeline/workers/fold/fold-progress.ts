@@ -126,6 +126,14 @@ export class FoldProgress {
     return replayed
   }
 
+  /**
+   * The oldest of the newest log entries that are stored, over these partitions, in unix
+   * milliseconds; 0 while it is not known.
+   */
+  logTime(partitions: readonly number[]): number {
+    return Math.min(...partitions.map((partition) => this.#stored.get(partition)?.logTime ?? 0))
+  }
+
   /** Partitions of which entries are lost between the stored marker and the next one. */
   get lost(): ReadonlySet<number> {
     return this.#lost
@@ -144,8 +152,11 @@ export class FoldProgress {
     return slots
   }
 
-  /** Stores that these batches are stored. */
-  async store(batches: readonly LogBatch[], reached: ReachedMarkers): Promise<void> {
+  /** Returns the positions of the partitions once these batches are stored. */
+  async advance(
+    batches: readonly LogBatch[],
+    reached: ReachedMarkers,
+  ): Promise<ReadonlyMap<number, StoredPosition>> {
     for (const [partition, marker] of reached) {
       if (marker !== null) this.#newest.set(partition, marker)
       else {
@@ -167,6 +178,11 @@ export class FoldProgress {
       const fence = fences.get(partition) ?? 0
       positions.set(partition, { marker, highest, ...place, fence, generation })
     }
+    return positions
+  }
+
+  /** Stores that everything up to these positions is stored. */
+  async store(positions: ReadonlyMap<number, StoredPosition>): Promise<void> {
     await insertProgress(
       this.#store,
       [...positions].map(([partition, position]) => this.#row(partition, position)),

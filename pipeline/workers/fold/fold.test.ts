@@ -30,6 +30,7 @@ import { aMarker } from '../../testing/a-marker.ts'
 import { noteBooksRead } from '../../testing/books-read.ts'
 import { dyingStore } from '../../testing/dying-store.ts'
 import { aForkedChain, type ForkedSlot } from '../../testing/forked-chain.ts'
+import { StateMirror } from '../../testing/state-mirror.ts'
 import { TABLE_KEYS } from '../../testing/table-keys.ts'
 import { openTestStore, type TestStore, testDatabase } from '../../testing/test-store.ts'
 import { NO_DECIMALS } from '../ingest/decode-records.ts'
@@ -46,6 +47,8 @@ const WALLETS = 5
 const addresses = [1, 2, 3, 4, 5].map((n) => addressFromBytes(new Uint8Array(32).fill(n)))
 
 let testStore: TestStore
+/** What a reader of the log of states has of the tables (rule K26). `dump` checks it. */
+let mirror = new StateMirror()
 test.before(async () => {
   testStore = await openTestStore()
   await migrate(testStore.store)
@@ -58,6 +61,11 @@ type Table = keyof typeof TABLE_KEYS
 type Dump = Record<Table, Record<string, unknown>[]>
 
 async function dump(store: Store): Promise<Dump> {
+  await mirror.check(store)
+  return readTables(store)
+}
+
+async function readTables(store: Store): Promise<Dump> {
   const tables = Object.entries(TABLE_KEYS).map(async ([table, key]) => {
     const rows = await store.query<Record<string, unknown>>(
       `SELECT * EXCEPT(${columnsApart[table as Table].join(', ')}) FROM ${table} FINAL
@@ -89,13 +97,14 @@ const columnsApart: Record<Table, string[]> = {
   disposals: ['version', 'is_deleted'],
   positions: ['version', 'is_deleted', 'inserted_at'],
   first_buys: ['version', 'is_deleted'],
-  wallet_metrics: ['version', 'revision', 'computed_at'],
+  wallet_metrics: ['version', 'revision', 'computed_at', 'inserted_at'],
   sol_prices: ['inserted_at'],
 }
 
 async function empty(store: Store): Promise<void> {
   const [database] = await store.query<{ name: string }>('SELECT currentDatabase() AS name')
   await store.command(`TRUNCATE ALL TABLES FROM ${testDatabase(database?.name ?? '')}`)
+  mirror = new StateMirror()
 }
 
 const recordsOf = (chain: RecordChain): WalletRecord[] => [
@@ -226,11 +235,14 @@ async function learnWideColumns(store: Store): Promise<void> {
   for (const { table, name } of columns) wide.set(table, (wide.get(table) ?? new Set()).add(name))
 }
 
-const newLog = (): EventLog =>
-  createMemoryLog(
+function newLog(): EventLog {
+  const log = createMemoryLog(
     { logger, registry: createRegistry() },
     { partitions: PARTITIONS, retryDelayMs: 1 },
   )
+  void mirror.follow(log.states)
+  return log
+}
 
 /**
  * Appends the slots beyond `from` and the late records, in chain order. After every `step` slots it
@@ -711,7 +723,7 @@ test.serial('a refolded wallet has byte-identical rows (K4)', async (t) => {
           const before = await dump(store)
           t.deepEqual(before, expectedDump(chain))
           await spoil(store)
-          t.notDeepEqual(await dump(store), before)
+          t.notDeepEqual(await readTables(store), before)
           const targets = await requestRefolds({ store, log }, [1, 2, 3, 4, 5])
           await log.appendSlot({ marker: { ...lastMarker(chain), slot: 1e9 }, records: [] })
           await settled(1e9)
@@ -757,10 +769,10 @@ test.serial('changed events lead to the books of the changed events', async (t) 
   await run(store, chain, {
     async afterwards(fold) {
       t.deepEqual(await dump(store), expectedDump(chain))
-      await fold.amend([1, 2, 3, 4, 5, 2], async (wallets) => {
+      await fold.amend([1, 2, 3, 4, 5, 2], async (wallets, itsStore) => {
         t.deepEqual(wallets, [1, 2, 3, 4, 5])
         const rows = eventsOf(priced).flatMap((e) => (e.kind === 'swap' ? [recordRow(e)] : []))
-        await store.insert(
+        await itsStore.insert(
           'swaps',
           rows.map((row) => ({ ...row, version: 1 })),
         )
@@ -1341,7 +1353,7 @@ test.serial(
           isDone = true
         })
         for (; !isDone; looks += 1) {
-          const { positions } = await dump(store)
+          const { positions } = await readTables(store)
           t.deepEqual(
             positions.filter((row) => !allowed.has(textOf(row))),
             [],

@@ -136,7 +136,7 @@ class BookWorker implements FoldWorker {
     await this.#books.amend(mine, () => write(mine, this.#store))
   }
 
-  async apply(flush: Flush): Promise<void> {
+  async apply(flush: Flush): Promise<boolean> {
     const { records, markers, sealed, refolds, gaps, withdrawals, replayed } = flush
     const end = this.#metrics.flushSeconds.startTimer()
     await this.#recover()
@@ -162,7 +162,7 @@ class BookWorker implements FoldWorker {
     const sealedStored = insertSealedSlots(this.#store, uniqueSlots([...priced, ...sealed]))
     // A price is stored after the slot that it came from, so that a restart knows its block.
     if (prices.length > 0) await sealedStored
-    const [lookedUp] = await Promise.all([
+    const [{ lookedUp, hasMet }] = await Promise.all([
       storeRecords(this.#store, this.#books, toStore),
       sealedStored,
     ])
@@ -185,6 +185,7 @@ class BookWorker implements FoldWorker {
     })
     this.#metrics.slot.set(markers.at(-1)?.slot ?? 0)
     end()
+    return hasMet || withdrawals.some(({ partition }) => replayed.has(partition))
   }
 
   /** Returns the wallets of which something was withdrawn. */

@@ -3,14 +3,17 @@ import type { SlotMarker } from '../../domain/slot.ts'
 import { LateOrder } from '../../log/late-order.ts'
 import type { EventLog, LogBatch, PartitionLease, StartOffsets } from '../../log/log.ts'
 import type { Logger } from '../../runtime/logger.ts'
+import { orClosed } from '../../runtime/pause.ts'
 import type { OnStage } from '../../runtime/slot-stage.ts'
 import { createFencedStore } from '../../store/fenced-store.ts'
 import { createPatientStore } from '../../store/patient-store.ts'
 import type { Store } from '../../store/store.ts'
+import type { StoredPosition } from '../../store/tables/progress.ts'
 import type { Fences } from './fence.ts'
 import { type Flush, joinBatches, splitAtWithdrawals } from './flush.ts'
 import { type BackgroundWork, createFlushScheduler } from './flush-scheduler.ts'
 import { FoldProgress, type FoldStatus } from './fold-progress.ts'
+import { StatePublisher } from './state-publisher.ts'
 
 /**
  * Handles the batches of one flush. `runFold` does the rest: reading, joining, progress, commits.
@@ -28,9 +31,9 @@ export interface FoldWorker {
   forget(): void
   /**
    * Stores everything that follows from a flush. Idempotent: after a rejection the entries come
-   * again.
+   * again. Returns whether an earlier owner of the partitions may have stored some of it.
    */
-  apply(flush: Flush): Promise<void>
+  apply(flush: Flush): Promise<boolean>
   /** Work that no flush waits for; none after `assigned` or `forget`, until the next flush. */
   readonly background: BackgroundWork
   /** Called once, after the last flush. */
@@ -64,7 +67,8 @@ export interface FoldDeps {
 
 /**
  * Runs the loop of a worker. It joins batches of the partitions into one flush, lets the worker
- * store it, then stores `progress`, then lets the log commit the offsets. Every write of a flush is
+ * store it, appends what was stored to the log of states, then stores `progress`, then lets the log
+ * commit the offsets. Every write of a flush is
  * idempotent, so a crash at any point only repeats the flush. While the store is down the loop
  * waits, and memory holds one batch a partition.
  */
@@ -82,7 +86,8 @@ export async function runFold(
   }
   const fenced = createFencedStore(deps.store, confirm)
   const store = createPatientStore(fenced, stopping.signal, logger)
-  const worker = createWorker(store)
+  const states = new StatePublisher(store, log.states)
+  const worker = createWorker(states.store)
   const progress = new FoldProgress(store, log, worker.name, logger)
   let assigned: readonly number[] = []
 
@@ -95,14 +100,27 @@ export async function runFold(
     for (const part of splitAtWithdrawals(batches)) {
       const { flush, reached } = joinBatches(part, order, lost)
       for (const [partition, marker] of reached) newest.set(partition, marker)
-      await worker.apply({ ...flush, replayed: progress.replayed(batches) })
+      if (await worker.apply({ ...flush, replayed: progress.replayed(batches) })) states.readAgain()
     }
     const slots = [...newest.values()].flatMap((marker) => marker?.slot ?? [])
     if (slots.length > 0) onStage?.('folded', Math.max(...slots))
-    await progress.store(batches, newest)
+    const positions = await progress.advance(batches, newest)
+    await appendStates(marksOf(positions))
+    await progress.store(positions)
     const { slot } = progress.status(assigned)
     if (slot !== null) onStage?.('stored', slot)
   }
+
+  async function appendStates(marks: Parameters<StatePublisher['append']>[1]): Promise<void> {
+    await orClosed(states.append(await progress.fences(), marks), stopping.signal)
+  }
+
+  /** Runs work between flushes. What it stores is covered by the next mark. */
+  const runBetween = (work: () => Promise<void>) =>
+    guarded(async () => {
+      await work()
+      await appendStates(new Map())
+    })
 
   /**
    * Runs work on the worker's memory. After a failure that memory may be half updated, so it is
@@ -124,7 +142,7 @@ export async function runFold(
     flush: (batches) => guarded(() => flush(batches)),
     background: {
       isDue: () => worker.background.isDue(),
-      runSlice: () => guarded(() => worker.background.runSlice()),
+      runSlice: () => runBetween(() => worker.background.runSlice()),
     },
   })
   const consumer = await log.consume(
@@ -140,6 +158,7 @@ export async function runFold(
           assigned = next.partitions
           worker.assigned(assigned, progress.fences)
           starts = await progress.assign(next)
+          states.assigned(assigned, progress.logTime(assigned), Date.now())
         })
         return starts
       },
@@ -167,12 +186,21 @@ export async function runFold(
   return {
     status: () => progress.status(assigned),
     partitions: () => assigned,
-    between: (work) => scheduler.runBetween(() => guarded(work)),
+    between: (work) => scheduler.runBetween(() => runBetween(work)),
     stop(graceMs = 5000) {
       ending ??= stop(graceMs)
       return ending
     },
   }
+}
+
+/** What readers of the log of states are told of the partitions. */
+function marksOf(positions: ReadonlyMap<number, StoredPosition>) {
+  const marks = [...positions].map(([partition, { marker }]) => {
+    const { slot, blockTime } = marker
+    return [partition, { slot, blockTime }] as const
+  })
+  return new Map(marks)
 }
 
 /** Whether the worker stops, or its partitions have another owner. */

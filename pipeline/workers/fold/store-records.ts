@@ -38,13 +38,13 @@ export interface RecordsToStore {
  * refolds. Events of a newer decoder replace those of an older one (rule K10). The order of writes
  * is: refold marks; late places and prices; events; then transactions beside derived rows. A reader
  * that finds a row therefore finds what the row refers to. Returns the records whose transactions
- * were looked up.
+ * were looked up, and whether another owner of the partitions may have stored some of them.
  */
 export async function storeRecords(
   store: Store,
   books: WalletBooks,
   { records, refolds, prices, relationOf, isReplayed, withdrawn }: RecordsToStore,
-): Promise<ReadonlySet<LoggedRecord>> {
+): Promise<{ readonly lookedUp: ReadonlySet<LoggedRecord>; readonly hasMet: boolean }> {
   const unique = await uniqueRecords(ofNewestDecoder(records))
   const wallets = new Set<number>()
   // An `undecoded` record may end events that are in the books.
@@ -78,7 +78,8 @@ export async function storeRecords(
   transactionsStored.catch(() => {}) // awaited below; until then a rejection is not unhandled
   await books.fold(additions, plan, eventsStored)
   await transactionsStored
-  return new Set(doubtful)
+  const hasMet = known.some(({ record }) => record.kind !== 'kept' && isReplayed(record.wallet))
+  return { lookedUp: new Set(doubtful), hasMet }
 }
 
 /**

@@ -1,0 +1,64 @@
+import { ServiceError } from '../domain/service-error.ts'
+import { type AppendQueue, createAppendQueue } from './append-queue.ts'
+import { type ConsumerDeps, SupervisedConsumer } from './kafka-consumer.ts'
+import { openProducer, type PatientProducer } from './kafka-producer.ts'
+import type { Consumer } from './log.ts'
+import { decodeState, encodeState } from './state-entry.ts'
+import type { StateEntry, StateHandler, StateLog, StateMessage } from './state-log.ts'
+
+/** Brokers accept a megabyte for a partition and request by default. */
+const MAX_REQUEST_BYTES = 512 * 1024
+
+/** The log of states on Kafka. Its topic exists. */
+export class KafkaStateLog implements StateLog {
+  readonly partitions: number
+  readonly #deps: Omit<ConsumerDeps<StateEntry>, 'read'>
+  readonly #consumers = new Set<Consumer>()
+  readonly #queue: AppendQueue
+  /** Opened by the first append: readers have none. */
+  #producer: Promise<PatientProducer> | null = null
+  #isClosed = false
+
+  constructor(deps: Omit<ConsumerDeps<StateEntry>, 'read'>) {
+    this.#deps = deps
+    this.partitions = deps.partitions
+    this.#queue = createAppendQueue(async (entries) => {
+      this.#producer ??= openProducer(deps.kafka, deps.topic, deps.logger)
+      this.#producer.catch(() => {
+        this.#producer = null
+      })
+      await (await this.#producer).send(entries)
+    }, MAX_REQUEST_BYTES)
+  }
+
+  append(entries: ReadonlyMap<number, readonly StateMessage[]>): Promise<void> {
+    const outgoing = [...entries].flatMap(([partition, messages]) =>
+      messages.map((message) => encodeState(partition, message)),
+    )
+    return this.#queue.append(outgoing)
+  }
+
+  async follow(handler: StateHandler): Promise<Consumer> {
+    if (this.#isClosed) throw new ServiceError('closed', 'the log is closed')
+    const consumer = new SupervisedConsumer(
+      { ...this.#deps, read: decodeState },
+      { mode: 'follow', sinceMs: 0 },
+      handler,
+    )
+    this.#consumers.add(consumer)
+    await consumer.started
+    return {
+      close: async () => {
+        await consumer.close()
+        this.#consumers.delete(consumer)
+      },
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#queue.end(new ServiceError('closed', 'the log is closed'))
+    await Promise.all([...this.#consumers].map((consumer) => consumer.close()))
+    await (await this.#producer)?.close()
+  }
+}
