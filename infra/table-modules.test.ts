@@ -59,7 +59,7 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
   key_uses: ['api/accounts/key-uses.ts'],
   revoked_tokens: ['api/auth/revocation-table.ts'],
   token_generations: ['api/auth/revocation-table.ts'],
-  ledger_entries: ['api/credits/ledger-entries.ts'],
+  ledger_entries: ['api/credits/ledger-entries.ts', 'api/credits/ledger-sums.ts'],
   subscriptions: ['api/billing/subscriptions.ts'],
   deposits: ['pipeline/workers/deposits/deposit-finder.ts', 'api/billing/deposit-rows.ts'],
   deposit_assignments: ['api/billing/deposit-rows.ts'],

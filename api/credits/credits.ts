@@ -16,7 +16,6 @@ export class Credits {
   readonly #meter: Meter
   readonly #ledger: Ledger
   readonly #logger: Logger
-  readonly #loading = new Map<Account, Promise<void>>()
   /** Pending refunds: request id to its account and the time until which retrying helps. */
   readonly #owed = new Map<string, { account: Account; until: number }>()
   /** Withdrawn trades whose credit is not given back yet, by account. */
@@ -75,7 +74,7 @@ export class Credits {
   async left(account: Account): Promise<number> {
     const left = await this.#meter.left(account)
     if (left !== null) return left
-    await this.#load(account)
+    await this.#ledger.load(account)
     return (await this.#meter.left(account)) ?? 0
   }
 
@@ -197,17 +196,8 @@ export class Credits {
   ): Promise<T> {
     const outcome = await step()
     if (outcome.kind !== 'unknown') return outcome
-    await this.#load(account)
+    await this.#ledger.load(account)
     return step()
-  }
-
-  /** Loads an account; concurrent calls share one load. */
-  #load(account: Account): Promise<void> {
-    const running = this.#loading.get(account)
-    if (running !== undefined) return running
-    const load = this.#ledger.load(account).finally(() => this.#loading.delete(account))
-    this.#loading.set(account, load)
-    return load
   }
 }
 

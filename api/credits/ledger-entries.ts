@@ -1,11 +1,9 @@
-import { ServiceError } from '../../pipeline/domain/service-error.ts'
-import { batches } from '../../pipeline/runtime/batches.ts'
 import { dateTime } from '../../pipeline/store/date-time.ts'
 import { inserter } from '../../pipeline/store/insert-rows.ts'
 import type { Row, Store } from '../../pipeline/store/store.ts'
 import {
   type Account,
-  type LedgerSnapshot,
+  type LedgerTotal,
   STREAM_START,
   type StreamId,
   streamPlace,
@@ -13,6 +11,11 @@ import {
 
 /** Stores entries. Entries with the same key are the same entry. */
 export const insertEntries = inserter('ledger_entries')
+
+/** Stores entries as one block, however many there are: all of them are stored, or none. */
+export function insertBlock(store: Store, rows: readonly Row[]): Promise<void> {
+  return store.insert('ledger_entries', rows)
+}
 
 /** A row of the table, written at `nowMs` (unix milliseconds), with the columns of `entry`. */
 export function entryRow(entry: Row, nowMs: number): Row {
@@ -27,12 +30,25 @@ export function placeRow(epoch: string, rolledTo: StreamId): Row {
   return { ...key, credits: 0, cause: 'usage', reason: '', usage_ms: ms, usage_sequence: sequence }
 }
 
+/** The wallet of the rows that have an account's running sums (`sql/0201_ledger_sums.sql`). */
+export function sumsOf(account: Account): string {
+  return `!${account}`
+}
+
+/** Comes after every wallet of running sums, and before every account. */
+const AFTER_SUMS = '!~'
+
+/** An entry that is no usage of an hour, and its copy among the running sums. */
+export function withCopy(entry: Row): Row[] {
+  return [entry, { ...entry, wallet: sumsOf(String(entry.wallet)) }]
+}
+
 /** Subquery: the keys of entries. */
 export const ENTRY_KEYS = 'SELECT idempotency_key FROM ledger_entries'
 
 /** Subquery: key and wallet of each deposit that was redeemed for credits. */
 export const REDEEMED_FOR_CREDITS =
-  "SELECT idempotency_key, wallet FROM ledger_entries FINAL WHERE cause = 'deposit'"
+  "SELECT idempotency_key, wallet FROM ledger_entries FINAL WHERE cause = 'deposit' AND NOT startsWith(wallet, '!')"
 
 /** A period that usage is summed over, in UTC. */
 export type UsagePeriod = 'hour' | 'day'
@@ -105,7 +121,7 @@ export async function readTopUps(store: Store, account: string): Promise<TopUp[]
 /** A difference found by `ledger check`. */
 export interface Mismatch {
   readonly wallet: Account
-  readonly what: 'granted' | 'used' | 'reserved' | 'conflicting_entries'
+  readonly what: 'granted' | 'used' | 'reserved' | 'running_sum' | 'conflicting_entries'
   readonly ledger: number
   readonly meter: number
 }
@@ -113,77 +129,22 @@ export interface Mismatch {
 const TOTALS = `sumIf(credits, cause != 'usage') AS funded, countIf(cause != 'usage') AS entries, -sumIf(credits, cause = 'usage') AS used`
 const ROLLED_TO = `maxIf((usage_ms, usage_sequence), wallet = '') AS rolled_to, rolled_to.1 AS ms, rolled_to.2 AS sequence`
 
-/** Accounts granted credits since a time. A day has far fewer grants than the bound. */
-const GRANTED_SINCE = `wallet IN (
-  SELECT DISTINCT wallet FROM ledger_entries
-  WHERE cause != 'usage' AND created_at > fromUnixTimestamp64Milli({since:Int64}) LIMIT 100000)`
-
 const TOTAL_COLUMNS = ['funded', 'entries', 'used'] as const
-const ROLLED_TO_COLUMNS = ['ms', 'sequence'] as const
+/** Columns of a `RolledToRow`. */
+export const ROLLED_TO_COLUMNS = ['ms', 'sequence'] as const
 
 type TotalsRow = Readonly<Record<(typeof TOTAL_COLUMNS)[number], string>>
-type RolledToRow = Readonly<Record<(typeof ROLLED_TO_COLUMNS)[number], string>>
+/** A row that says how far the meter's stream was rolled up. */
+export type RolledToRow = Readonly<Record<(typeof ROLLED_TO_COLUMNS)[number], string>>
 
-/** Sums over the entries of an account. */
-export type Total = Pick<LedgerSnapshot, 'funded' | 'entries' | 'used'>
-
-function total(row: TotalsRow | undefined): Total {
-  return {
-    funded: Number(row?.funded ?? 0),
-    entries: Number(row?.entries ?? 0),
-    used: Number(row?.used ?? 0),
-  }
+function total({ funded, entries, used }: TotalsRow): LedgerTotal {
+  return { funded: Number(funded), entries: Number(entries), used: Number(used) }
 }
 
-function streamIdOf(row: RolledToRow | undefined): string {
+/** The position in the stream that a row has; the start without a row. */
+export function streamIdOf(row: RolledToRow | undefined): string {
   return row === undefined ? STREAM_START : `${row.ms}-${row.sequence}`
 }
-
-/** Reads the sums of an account, and how far the meter's stream was rolled up. */
-export async function readSnapshot(store: Store, account: Account, epoch: string) {
-  // One query, so that sums and stream position belong to the same moment.
-  const [row] = await store.query<TotalsRow & RolledToRow>(
-    `SELECT ${TOTALS}, ${ROLLED_TO}
-     FROM ledger_entries FINAL WHERE wallet = {account:String} OR (wallet = '' AND idempotency_key = {key:String})`,
-    { account, key: `epoch:${epoch}` },
-    [...TOTAL_COLUMNS, ...ROLLED_TO_COLUMNS],
-  )
-  return { epoch, rolledTo: streamIdOf(row), ...total(row) }
-}
-
-/**
- * Reads what accounts used in an hour (negative credits, by account), and how far the meter's
- * stream was rolled up then. `key`: the key of the hour's entries. Rejects with a retriable
- * `unavailable` when it was rolled up further during the read.
- */
-export async function readHour(
-  store: Store,
-  hour: { readonly epoch: string; readonly key: string; readonly accounts: readonly Account[] },
-): Promise<{ rolledTo: string; sums: Map<Account, number> }> {
-  const { epoch, key, accounts } = hour
-  const sums = new Map<Account, number>()
-  let rolledTo: string | null = null
-  const pages = accounts.length === 0 ? [[]] : batches(accounts, ACCOUNTS_PER_QUERY)
-  for (const some of pages) {
-    // One query, so that sums and stream position belong to the same moment.
-    const rows = await store.query<RolledToRow & { wallet: string; sum: string }>(
-      `SELECT wallet, sum(credits) AS sum, ${ROLLED_TO} FROM ledger_entries FINAL
-       WHERE (wallet IN {accounts:Array(String)} AND idempotency_key = {key:String})
-         OR (wallet = '' AND idempotency_key = {mark:String})
-       GROUP BY wallet`,
-      { accounts: some, key, mark: `epoch:${epoch}` },
-      ['wallet', 'sum', ...ROLLED_TO_COLUMNS],
-    )
-    for (const { wallet, sum } of rows) if (wallet !== '') sums.set(wallet, Number(sum))
-    const at = streamIdOf(rows.find(({ wallet }) => wallet === ''))
-    rolledTo ??= at
-    if (at !== rolledTo) throw new ServiceError('unavailable', 'the ledger changed during a read')
-  }
-  return { rolledTo: rolledTo ?? STREAM_START, sums }
-}
-
-/** Bounds the parameters of a query. */
-const ACCOUNTS_PER_QUERY = 1000
 
 /** Reads how far the meter's stream was rolled up. */
 export async function readRolledTo(store: Store, epoch: string): Promise<string> {
@@ -195,18 +156,28 @@ export async function readRolledTo(store: Store, epoch: string): Promise<string>
   return streamIdOf(row)
 }
 
-/** Accounts of the ledger: those granted credits since a time (unix ms), or a range of all. */
+/** Accounts of the ledger: some, those granted credits since a time (unix ms), or a range. */
 export type AccountSet =
+  | { readonly accounts: readonly Account[] }
   | { readonly since: number }
-  | { readonly after: Account; readonly to: Account }
+  | AccountRange
 
-/** Yields ranges that together are all accounts of the ledger, of 10,000 at most. */
-export async function* accountRanges(store: Store): AsyncGenerator<AccountSet> {
-  for (let after = ''; ; ) {
+/** Accounts after one up to another. */
+export interface AccountRange {
+  readonly after: Account
+  readonly to: Account
+}
+
+/** Every account: none is named like the end of the range. */
+export const ALL: AccountRange = { after: AFTER_SUMS, to: '~' }
+
+/** Yields ranges that together are all accounts of the ledger, of `most` at most. */
+export async function* accountRanges(store: Store, most = 10_000): AsyncGenerator<AccountRange> {
+  for (let { after } = ALL; ; ) {
     const [row] = await store.query<{ to: string }>(
       `SELECT max(wallet) AS to FROM (
-         SELECT DISTINCT wallet FROM ledger_entries WHERE wallet > {after:String} ORDER BY wallet LIMIT 10000)`,
-      { after },
+         SELECT DISTINCT wallet FROM ledger_entries WHERE wallet > {after:String} ORDER BY wallet LIMIT {most:UInt32})`,
+      { after, most },
     )
     const to = row?.to ?? ''
     if (to === '') return
@@ -215,30 +186,55 @@ export async function* accountRanges(store: Store): AsyncGenerator<AccountSet> {
   }
 }
 
-/** Reads the sums of some accounts, and how far the meter's stream was rolled up. */
-export async function readTotals(store: Store, epoch: string, accounts: AccountSet) {
-  const condition =
-    'since' in accounts ? GRANTED_SINCE : 'wallet > {after:String} AND wallet <= {to:String}'
+/**
+ * Reads the totals of some accounts, and how far the meter's stream was rolled up then: from their
+ * running sums, or by adding up every entry.
+ */
+export async function readTotals(
+  store: Store,
+  epoch: string,
+  accounts: AccountSet,
+  from: 'sums' | 'entries',
+) {
+  const prefix = from === 'sums' ? '!' : ''
+  // One query, so that totals and stream position belong to the same moment.
   const rows = await store.query<TotalsRow & RolledToRow & { wallet: string }>(
     `SELECT wallet, ${TOTALS}, ${ROLLED_TO}
      FROM ledger_entries FINAL
-     WHERE (${condition}) OR (wallet = '' AND idempotency_key = {key:String})
+     WHERE (${conditionOf(accounts, from)}) OR (wallet = '' AND idempotency_key = {key:String})
      GROUP BY wallet`,
-    { key: `epoch:${epoch}`, ...accounts },
+    { key: `epoch:${epoch}`, ...withPrefix(accounts, prefix) },
     ['wallet', ...TOTAL_COLUMNS, ...ROLLED_TO_COLUMNS],
   )
   const rolledTo = streamIdOf(rows.find(({ wallet }) => wallet === ''))
   const known = rows.filter(({ wallet }) => wallet !== '')
   return {
     at: { epoch, rolledTo },
-    totals: new Map(known.map((row) => [row.wallet, total(row)])),
+    totals: new Map(known.map((row) => [row.wallet.slice(prefix.length), total(row)])),
   }
+}
+
+/** The primary key finds the rows of names, not of an expression with them. */
+function withPrefix(set: AccountSet, prefix: string): AccountSet {
+  if ('accounts' in set) return { accounts: set.accounts.map((account) => prefix + account) }
+  return 'since' in set ? set : { after: prefix + set.after, to: prefix + set.to }
+}
+
+function conditionOf(accounts: AccountSet, from: 'sums' | 'entries'): string {
+  if ('accounts' in accounts) return 'wallet IN {accounts:Array(String)}'
+  if ('after' in accounts) return 'wallet > {after:String} AND wallet <= {to:String}'
+  // A day has far fewer grants than the bound.
+  return `wallet IN (
+    SELECT DISTINCT wallet FROM ledger_entries
+    WHERE wallet ${from === 'sums' ? "> '' AND wallet <=" : '>'} '${AFTER_SUMS}'
+      AND cause != 'usage' AND created_at > fromUnixTimestamp64Milli({since:Int64}) LIMIT 100000)`
 }
 
 /** Finds keys that were used for different amounts. Usage of an hour grows under one key. */
 export async function readConflicts(store: Store): Promise<Mismatch[]> {
   const rows = await store.query<{ wallet: string; low: string; high: string }>(
-    `SELECT wallet, min(credits) AS low, max(credits) AS high FROM ledger_entries WHERE cause != 'usage'
+    `SELECT wallet, min(credits) AS low, max(credits) AS high FROM ledger_entries
+     WHERE cause != 'usage' AND wallet > '${AFTER_SUMS}'
      GROUP BY wallet, idempotency_key HAVING low != high LIMIT 1000`,
   )
   return rows.map(({ wallet, low, high }) => ({

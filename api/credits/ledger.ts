@@ -1,19 +1,27 @@
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
+import { batchCalls } from '../../pipeline/runtime/batch-calls.ts'
 import { batches } from '../../pipeline/runtime/batches.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import {
   type AccountSet,
+  ALL,
   accountRanges,
   entryRow,
   insertEntries,
   type Mismatch,
   placeRow,
   readConflicts,
-  readSnapshot,
   readTotals,
-  type Total,
+  withCopy,
 } from './ledger-entries.ts'
-import { type Account, compareStreamIds, type Meter, type MeteredAccount } from './meter.ts'
+import { hasSums, readWrongSums } from './ledger-sums.ts'
+import {
+  type Account,
+  compareStreamIds,
+  type LedgerTotal,
+  type Meter,
+  type MeteredAccount,
+} from './meter.ts'
 import { RollUp } from './roll-up.ts'
 
 /** One change of an account's credits. Entries with the same key are the same entry. */
@@ -37,6 +45,11 @@ export class Ledger {
   readonly #meter: Meter
   readonly #now: () => number
   readonly #rollUp: RollUp
+  readonly #loadSoon = batchCalls<Account, unknown>(
+    (accounts) => this.#loadAll(accounts),
+    LOADED_AT_ONCE,
+  )
+  #hasSums = false
   /** When this process last loaded entries that the meter had missed (unix ms); null: never. */
   #lookedAt: number | null = null
 
@@ -66,15 +79,15 @@ export class Ledger {
   }
 
   /**
-   * Appends entries, up to 20,000 of them all or none. The meter learns of them by `updateMeter`,
+   * Appends entries, up to 10,000 of them all or none. The meter learns of them by `updateMeter`,
    * or within half a minute by `reloadGranted`.
    */
   async append(entries: readonly LedgerEntry[]): Promise<void> {
     await insertEntries(
       this.#store,
-      entries.map(({ account, key, credits, cause, reason, depositAmount = 0n }) => {
+      entries.flatMap(({ account, key, credits, cause, reason, depositAmount = 0n }) => {
         const entry = { wallet: account, idempotency_key: key, credits, cause, reason }
-        return this.#row({ ...entry, deposit_amount: depositAmount })
+        return withCopy(this.#row({ ...entry, deposit_amount: depositAmount }))
       }),
     )
   }
@@ -85,14 +98,31 @@ export class Ledger {
     return (await this.#meter.left(account)) ?? 0
   }
 
-  /** Loads the ledger's snapshot of an account into the meter. */
+  /**
+   * Loads the ledger's state of an account into the meter. It reads the account's running sums: a
+   * row for each epoch of the meter in which it was used, and one for each payment, grant and
+   * adjustment. Accounts that are loaded at the same time share a query and a call of the meter.
+   */
   async load(account: Account): Promise<void> {
+    await this.#loadSoon(account)
+  }
+
+  async #loadAll(accounts: readonly Account[]): Promise<typeof NOTHING> {
+    const from = await this.#source()
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const snapshot = await readSnapshot(this.#store, account, await this.#meter.epoch())
-      if ((await this.#meter.load(account, snapshot)) === 'loaded') return
-      // Usage was rolled up between the two reads, so the snapshot is outdated.
+      const epoch = await this.#meter.epoch()
+      const { at, totals } = await readTotals(this.#store, epoch, { accounts }, from)
+      const all = new Map(accounts.map((account) => [account, totals.get(account) ?? NO_ENTRIES]))
+      if ((await this.#meter.load(at, all)) === 'loaded') return NOTHING
+      // Usage was rolled up between the two reads, so the totals are outdated.
     }
     throw outpaced()
+  }
+
+  /** Where totals are read: not from running sums before they were made. */
+  async #source(): Promise<'sums' | 'entries'> {
+    this.#hasSums ||= await hasSums(this.#store)
+    return this.#hasSums ? 'sums' : 'entries'
   }
 
   /** Writes a range of the meter's stream, and returns its number of uses; 0 if there was none. */
@@ -107,7 +137,8 @@ export class Ledger {
    */
   async reloadGranted(): Promise<void> {
     const begun = this.#now()
-    await this.#bringUp({ since: (this.#lookedAt ?? begun - FIRST_LOOK_MS) - OVERLAP_MS })
+    const since = (this.#lookedAt ?? begun - FIRST_LOOK_MS) - OVERLAP_MS
+    await this.#bringUp({ since }, await this.#source())
     this.#lookedAt = begun
   }
 
@@ -122,18 +153,21 @@ export class Ledger {
   }
 
   async #reload(accounts: AccountSet): Promise<number> {
+    const from = await this.#source()
     const loaded = new Set<Account>()
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const { at, totals } = await readTotals(this.#store, await this.#meter.epoch(), accounts)
+      const { at, totals } = await readTotals(
+        this.#store,
+        await this.#meter.epoch(),
+        accounts,
+        from,
+      )
       const left = [...totals].filter(([account]) => !loaded.has(account))
       if (left.length === 0) return loaded.size
-      for (const some of batches(left, LOADS_AT_ONCE))
-        await Promise.all(
-          some.map(async ([account, total]) => {
-            const outcome = await this.#meter.load(account, { ...at, ...total })
-            if (outcome === 'loaded') loaded.add(account)
-          }),
-        )
+      for (const some of batches(left, LOADED_AT_ONCE)) {
+        if ((await this.#meter.load(at, new Map(some))) === 'stale') break
+        for (const [account] of some) loaded.add(account)
+      }
     }
     throw outpaced()
   }
@@ -150,7 +184,7 @@ export class Ledger {
   async recoverFromMeter() {
     const epoch = await this.#meter.epoch()
     const { rolledTo, accounts } = await this.#meter.rolledUp()
-    const { at, totals } = await readTotals(this.#store, epoch, ALL)
+    const { at, totals } = await readTotals(this.#store, epoch, ALL, 'entries')
     const differences = [...accounts].map(([account, { funded, used }]) => ({
       account,
       granted: funded - (totals.get(account)?.funded ?? 0),
@@ -159,8 +193,8 @@ export class Ledger {
     const isBehind = compareStreamIds(rolledTo, at.rolledTo) > 0
     const lost = isBehind ? differences.filter(({ used }) => used !== 0) : []
     const fields = { cause: 'usage', reason: '', idempotency_key: `recovered:${epoch}:${rolledTo}` }
-    const rows = lost.map(({ account, used }) =>
-      this.#row({ ...fields, wallet: account, credits: -used }),
+    const rows = lost.flatMap(({ account, used }) =>
+      withCopy(this.#row({ ...fields, wallet: account, credits: -used })),
     )
     if (isBehind) await insertEntries(this.#store, [this.#row(placeRow(epoch, rolledTo)), ...rows])
     this.#rollUp.forget()
@@ -181,8 +215,10 @@ export class Ledger {
     const mismatches: Mismatch[] = []
     let accounts = 0
     for await (const range of accountRanges(this.#store)) {
-      const { metered, totals } = await this.#bringUp(range)
+      const { metered, totals } = await this.#bringUp(range, 'entries')
       accounts += totals.size
+      if ((await this.#source()) === 'sums')
+        mismatches.push(...(await readWrongSums(this.#store, range)))
       for (const state of metered) mismatches.push(...compare(state, totals.get(state.account)))
     }
     return { accounts, mismatches: [...mismatches, ...(await readConflicts(this.#store))] }
@@ -192,22 +228,24 @@ export class Ledger {
    * Reads the state of accounts in meter and ledger as of one moment at which the meter knows every
    * entry.
    */
-  async #bringUp(accounts: AccountSet) {
+  async #bringUp(accounts: AccountSet, from: 'sums' | 'entries') {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const { at, totals } = await readTotals(this.#store, await this.#meter.epoch(), accounts)
+      const { at, totals } = await readTotals(
+        this.#store,
+        await this.#meter.epoch(),
+        accounts,
+        from,
+      )
       const metered = await this.#meter.inspect([...totals.keys()], at)
       if (metered === null) continue
       const behind = metered.flatMap(({ account, entries }) => {
         const total = totals.get(account)
-        return total === undefined || total.entries === entries ? [] : { account, total }
+        return total === undefined || total.entries === entries ? [] : [[account, total] as const]
       })
       if (behind.length === 0) return { metered, totals }
       // These credits were granted just now, or by a process that ended before it updated the
-      // meter. A snapshot that is outdated by now is read again.
-      for (const some of batches(behind, LOADS_AT_ONCE))
-        await Promise.all(
-          some.map(({ account, total }) => this.#meter.load(account, { ...at, ...total })),
-        )
+      // meter. Totals that are outdated by now are read again.
+      for (const some of batches(behind, LOADED_AT_ONCE)) await this.#meter.load(at, new Map(some))
     }
     throw outpaced()
   }
@@ -217,22 +255,22 @@ export class Ledger {
   }
 }
 
-/** Every account: none is named like the end of the range. */
-const ALL: AccountSet = { after: '', to: '~' }
 /** A process that starts does not know when another one last looked. */
 const FIRST_LOOK_MS = 86_400_000
 /** Clocks of processes differ, and an entry may be stored long after it was sent. */
 const OVERLAP_MS = 300_000
 /** Maximum number of attempts to read a state that changes during the read. */
 const ATTEMPTS = 50
-/** Accounts loaded into the meter at the same time. */
-const LOADS_AT_ONCE = 256
+/** Accounts loaded into the meter by one call, which blocks Redis for some milliseconds. */
+const LOADED_AT_ONCE = 500
+const NOTHING: ReadonlyMap<Account, unknown> = new Map()
+const NO_ENTRIES: LedgerTotal = { funded: 0, entries: 0, used: 0 }
 
 function outpaced(): ServiceError {
   return new ServiceError('unavailable', 'the ledger changes faster than it is read')
 }
 
-function compare(state: MeteredAccount, ledger: Total | undefined): Mismatch[] {
+function compare(state: MeteredAccount, ledger: LedgerTotal | undefined): Mismatch[] {
   const pairs = [
     ['granted', ledger?.funded ?? 0, state.funded],
     ['used', ledger?.used ?? 0, state.rolledUp],

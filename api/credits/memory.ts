@@ -6,7 +6,7 @@ import {
   type BlockRenewal,
   type Charge,
   compareStreamIds,
-  type LedgerSnapshot,
+  type LedgerTotal,
   METER_LIMITS,
   type Meter,
   type MeterLimits,
@@ -134,19 +134,21 @@ class MemoryMeter implements Meter {
     return this.#epoch
   }
 
-  async load(account: Account, snapshot: LedgerSnapshot): Promise<'loaded' | 'stale'> {
+  async load({ epoch, rolledTo }: StreamPosition, totals: ReadonlyMap<Account, LedgerTotal>) {
     this.#refuseWhenClosed()
-    const { epoch, rolledTo, funded, entries, used } = snapshot
     if (epoch !== this.#epoch || compareStreamIds(this.#rolled, rolledTo) > 0) return 'stale'
-    const state = this.#accounts.get(account)
-    if (state !== undefined && state.entries > entries) return 'loaded'
-    this.#accounts.set(account, {
-      funded,
-      entries,
-      used: used + sum(this.#after(rolledTo).filter((usage) => usage.account === account)),
-      reserved: state?.reserved ?? 0,
-      blocks: state?.blocks ?? new Map(),
-    })
+    const waiting = sumByAccount(this.#after(rolledTo))
+    for (const [account, { funded, entries, used }] of totals) {
+      const state = this.#accounts.get(account)
+      if (state !== undefined && state.entries > entries) continue
+      this.#accounts.set(account, {
+        funded,
+        entries,
+        used: used + (waiting.get(account) ?? 0),
+        reserved: state?.reserved ?? 0,
+        blocks: state?.blocks ?? new Map(),
+      })
+    }
     return 'loaded'
   }
 
@@ -167,14 +169,9 @@ class MemoryMeter implements Meter {
       this.#pending = { from: begin, to: last.id }
     }
     const { from, to } = this.#pending
-    const usage = new Map<Account, number>()
-    let entries = 0
-    for (const { id, account, credits } of this.#after(from)) {
-      entries++
-      usage.set(account, (usage.get(account) ?? 0) + credits)
-      if (id === to) break
-    }
-    return { from, to, entries, usage }
+    const after = this.#after(from)
+    const range = after.slice(0, after.findIndex(({ id }) => id === to) + 1)
+    return { from, to, entries: range.length, usage: sumByAccount(range) }
   }
 
   async endRollUp(epoch: string, to: StreamId): Promise<void> {
@@ -188,22 +185,21 @@ class MemoryMeter implements Meter {
   async inspect(accounts: readonly Account[], at: StreamPosition) {
     this.#refuseWhenClosed()
     if (at.epoch !== this.#epoch || compareStreamIds(this.#rolled, at.rolledTo) > 0) return null
-    const waiting = this.#after(at.rolledTo)
+    const waiting = sumByAccount(this.#after(at.rolledTo))
     return accounts.flatMap((account) => {
       const state = this.#accounts.get(account)
       if (state === undefined) return []
       const { funded, entries, used, reserved } = state
-      const rolledUp = used - sum(waiting.filter((usage) => usage.account === account))
+      const rolledUp = used - (waiting.get(account) ?? 0)
       const blocks = sum([...state.blocks.values()])
       return [{ account, funded, entries, rolledUp, reserved, blocks }]
     })
   }
 
   async rolledUp(): Promise<RolledUp> {
-    const waiting = this.#after(this.#rolled)
+    const waiting = sumByAccount(this.#after(this.#rolled))
     const accounts = [...this.#accounts].map(([account, { funded, used }]) => {
-      const own = waiting.filter((usage) => usage.account === account)
-      return [account, { funded, used: used - sum(own) }] as const
+      return [account, { funded, used: used - (waiting.get(account) ?? 0) }] as const
     })
     return { rolledTo: this.#rolled, accounts: new Map(accounts) }
   }
@@ -263,6 +259,12 @@ class MemoryMeter implements Meter {
 
 function left(state: State): number {
   return state.funded - state.used - state.reserved
+}
+
+function sumByAccount(stream: readonly Usage[]): Map<Account, number> {
+  const sums = new Map<Account, number>()
+  for (const { account, credits } of stream) sums.set(account, (sums.get(account) ?? 0) + credits)
+  return sums
 }
 
 function sum(items: readonly { readonly credits: number }[]): number {

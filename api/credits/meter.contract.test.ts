@@ -7,11 +7,12 @@ import { createLogger } from '../../pipeline/runtime/logger.ts'
 import { forwardTo } from '../testing/forwarder.ts'
 import { createMemoryMeter } from './memory.ts'
 import {
-  type LedgerSnapshot,
+  type LedgerTotal,
   METER_LIMITS,
   type Meter,
   type MeterLimits,
   STREAM_START,
+  type StreamPosition,
 } from './meter.ts'
 import { createRedisMeter } from './redis.ts'
 
@@ -31,8 +32,13 @@ const makers: Record<string, ((limits: MeterLimits) => Promise<Meter>) | string>
           ),
 }
 
-/** Returns the ledger's snapshot of an account that was granted credits in one entry. */
-async function granted(meter: Meter, credits: number, rest: Partial<LedgerSnapshot> = {}) {
+type Snapshot = LedgerTotal & StreamPosition
+
+const load = (meter: Meter, account: string, snapshot: Snapshot) =>
+  meter.load(snapshot, new Map([[account, snapshot]]))
+
+/** Returns the ledger's state of an account that was granted credits in one entry. */
+async function granted(meter: Meter, credits: number, rest: Partial<Snapshot> = {}) {
   const epoch = await meter.epoch()
   return { epoch, rolledTo: STREAM_START, funded: credits, entries: 1, used: 0, ...rest }
 }
@@ -58,18 +64,36 @@ function contract(
   }
 }
 
+contract('accounts are loaded together, each with its use that waits', async (t, meter) => {
+  const epoch = await meter.epoch()
+  const total = { funded: 10, entries: 1, used: 1 }
+  const accounts = ['a', 'b', 'c']
+  const all = new Map(accounts.map((account) => [account, total]))
+  const at = { epoch, rolledTo: STREAM_START }
+  t.is(await meter.load(at, all), 'loaded')
+  await meter.charge('a', 2, 'r1')
+  await meter.charge('b', 3, 'r2')
+  await meter.charge('a', 1, 'r3')
+  const newer = { funded: 20, entries: 2, used: 1 }
+  t.is(await meter.load(at, new Map([...all, ['b', newer], ['d', newer]])), 'loaded')
+  t.deepEqual(
+    await Promise.all([...accounts, 'd'].map((account) => meter.left(account))),
+    [6, 16, 9, 19],
+  )
+})
+
 contract('an account is unknown until it is loaded from the ledger', async (t, meter) => {
   t.is(await meter.left('a'), null)
   t.deepEqual(await meter.charge('a', 1, 'r1'), { kind: 'unknown' })
   const renewal = { connection: 'c', sequence: 1, spent: 0, wanted: 5 }
   t.deepEqual(await meter.renewBlock('a', renewal), { kind: 'unknown' })
-  t.is(await meter.load('a', await granted(meter, 10)), 'loaded')
+  t.is(await load(meter, 'a', await granted(meter, 10)), 'loaded')
   t.is(await meter.left('a'), 10)
   t.is(await meter.left('b'), null)
 })
 
 contract('a request is charged once, all or nothing', async (t, meter) => {
-  await meter.load('a', await granted(meter, 4))
+  await load(meter, 'a', await granted(meter, 4))
   t.deepEqual(await meter.charge('a', 3, 'r1'), { kind: 'charged', left: 1 })
   t.deepEqual(await meter.charge('a', 3, 'r1'), { kind: 'charged', left: 1 })
   t.deepEqual(await meter.charge('a', 3, 'r2'), { kind: 'insufficient', left: 1 })
@@ -77,7 +101,7 @@ contract('a request is charged once, all or nothing', async (t, meter) => {
 })
 
 contract('a charge is refunded once, and a refunded request is never charged', async (t, meter) => {
-  await meter.load('a', await granted(meter, 10))
+  await load(meter, 'a', await granted(meter, 10))
   await meter.charge('a', 3, 'r1')
   await meter.refund('a', 'r1')
   await meter.refund('a', 'r1')
@@ -92,8 +116,8 @@ contract(
   async (t, meter) => {
     const epoch = await meter.epoch()
     t.is(await meter.beginRollUp(epoch, STREAM_START), null)
-    await meter.load('a', await granted(meter, 100))
-    await meter.load('b', await granted(meter, 100))
+    await load(meter, 'a', await granted(meter, 100))
+    await load(meter, 'b', await granted(meter, 100))
     for (const id of ['r1', 'r2']) await meter.charge('a', 3, id)
     await meter.charge('b', 1, 'r3')
     const first = await meter.beginRollUp(epoch, STREAM_START)
@@ -155,7 +179,7 @@ contract(
   'a range is bounded, and a net use of zero is zero',
   async (t, meter) => {
     const epoch = await meter.epoch()
-    await meter.load('a', await granted(meter, 100))
+    await load(meter, 'a', await granted(meter, 100))
     await meter.charge('a', 3, 'r1')
     await meter.refund('a', 'r1')
     await meter.charge('a', 1, 'r2')
@@ -168,26 +192,26 @@ contract(
   'loading an account again keeps its usage, rolled up or not, counted once',
   async (t, meter) => {
     const epoch = await meter.epoch()
-    await meter.load('a', await granted(meter, 100))
+    await load(meter, 'a', await granted(meter, 100))
     await meter.charge('a', 5, 'r1')
     const range = await meter.beginRollUp(epoch, STREAM_START)
     const rolledTo = range?.to ?? ''
     await meter.charge('a', 1, 'r2')
     // The range is in the ledger but not ended yet: both snapshots are right.
-    t.is(await meter.load('a', await granted(meter, 100)), 'loaded')
+    t.is(await load(meter, 'a', await granted(meter, 100)), 'loaded')
     t.is(await meter.left('a'), 94)
-    t.is(await meter.load('a', await granted(meter, 100, { rolledTo, used: 5 })), 'loaded')
+    t.is(await load(meter, 'a', await granted(meter, 100, { rolledTo, used: 5 })), 'loaded')
     t.is(await meter.left('a'), 94)
     await meter.endRollUp(epoch, rolledTo)
-    t.is(await meter.load('a', await granted(meter, 100)), 'stale')
-    t.is(await meter.load('a', await granted(meter, 100, { epoch: 'another' })), 'stale')
+    t.is(await load(meter, 'a', await granted(meter, 100)), 'stale')
+    t.is(await load(meter, 'a', await granted(meter, 100, { epoch: 'another' })), 'stale')
     t.is(
-      await meter.load('a', await granted(meter, 150, { rolledTo, used: 5, entries: 2 })),
+      await load(meter, 'a', await granted(meter, 150, { rolledTo, used: 5, entries: 2 })),
       'loaded',
     )
     t.is(await meter.left('a'), 144)
     // An older snapshot that arrives late changes nothing.
-    t.is(await meter.load('a', await granted(meter, 100, { rolledTo, used: 5 })), 'loaded')
+    t.is(await load(meter, 'a', await granted(meter, 100, { rolledTo, used: 5 })), 'loaded')
     t.is(await meter.left('a'), 144)
     const at = { epoch, rolledTo }
     t.deepEqual(await meter.inspect(['a', 'b'], at), [
@@ -201,7 +225,7 @@ contract(
   'a feed connection reserves a block, charges what it used and returns the rest',
   async (t, meter) => {
     const epoch = await meter.epoch()
-    await meter.load('a', await granted(meter, 25))
+    await load(meter, 'a', await granted(meter, 25))
     const renew = (sequence: number, spent: number, wanted: number, connection = 'c1') =>
       meter.renewBlock('a', { connection, sequence, spent, wanted })
     t.deepEqual(await renew(1, 0, 10), { kind: 'granted', credits: 10, left: 15 })
@@ -219,7 +243,7 @@ contract(
 contract(
   'the block of a lost connection is refunded',
   async (t, meter) => {
-    await meter.load('a', await granted(meter, 25))
+    await load(meter, 'a', await granted(meter, 25))
     await meter.renewBlock('a', { connection: 'c1', sequence: 1, spent: 0, wanted: 10 })
     t.is(await meter.left('a'), 15)
     t.is(await meter.releaseExpiredBlocks(), 1)
@@ -236,7 +260,7 @@ contract(
 contract(
   'charges are refused when the backlog of the ledger is full',
   async (t, meter) => {
-    await meter.load('a', await granted(meter, 25))
+    await load(meter, 'a', await granted(meter, 25))
     await meter.charge('a', 1, 'r1')
     await meter.charge('a', 1, 'r2')
     t.deepEqual(await meter.charge('a', 1, 'r3'), { kind: 'backlog' })
@@ -275,7 +299,7 @@ contract(
           rolledTo = range.to
           await meter.endRollUp(epoch, range.to)
         }
-        await meter.load(account, ledger)
+        await load(meter, account, ledger)
         let sequence = 0
         let held = 0
         await Promise.all(
@@ -286,7 +310,7 @@ contract(
             else if (kind === 'block') {
               const renewal = { connection: 'c', sequence: ++sequence, spent: 0, wanted: credits }
               await meter.renewBlock(account, renewal)
-            } else if (kind === 'load') await meter.load(account, { ...ledger })
+            } else if (kind === 'load') await load(meter, account, { ...ledger })
           }),
         )
         const [state] = (await meter.inspect([account], ledger)) ?? []
@@ -321,7 +345,7 @@ real(
     const prefix = `test:{${randomUUID()}}:`
     const url = new URL(redisUrl ?? '')
     const meter = await createRedisMeter(url, { logger }, { prefix })
-    await meter.load('a', await granted(meter, 10))
+    await load(meter, 'a', await granted(meter, 10))
     const epoch = await meter.epoch()
     const redis = new Redis(url.href)
     await redis.del(...(await redis.keys(`${prefix}*`)))
@@ -341,7 +365,7 @@ real(
       { logger },
       { prefix: `test:{${randomUUID()}}:` },
     )
-    await meter.load('a', await granted(meter, 10))
+    await load(meter, 'a', await granted(meter, 10))
     await meter.charge('a', 1, 'r1')
     line.open(false)
     for (const step of [

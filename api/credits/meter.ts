@@ -31,10 +31,10 @@ export interface Meter {
   /** Epoch of the usage stream. A meter that lost its data starts a new epoch. */
   epoch(): Promise<string>
   /**
-   * Loads the ledger's snapshot of an account. `stale`: usage was rolled up after the snapshot was
-   * read, so read it again.
+   * Loads the ledger's state of accounts, as of a position of the stream. `stale`: usage was rolled
+   * up since, so nothing was loaded; read it again.
    */
-  load(account: Account, snapshot: LedgerSnapshot): Promise<'loaded' | 'stale'>
+  load(at: StreamPosition, totals: ReadonlyMap<Account, LedgerTotal>): Promise<'loaded' | 'stale'>
   /**
    * Returns the oldest range of the stream after `rolledTo`, summed by account; null if there is
    * none or the epoch is over. The same range is returned to every process until it is ended, and
@@ -110,9 +110,9 @@ export interface StreamPosition {
   readonly rolledTo: StreamId
 }
 
-/** The ledger's state of an account after the roll-up to `rolledTo`. */
-export interface LedgerSnapshot extends StreamPosition {
-  /** Sum and number of the entries that are not usage. The number tells which snapshot is newer. */
+/** The ledger's state of an account. */
+export interface LedgerTotal {
+  /** Sum and number of the entries that are not usage. The number tells which total is newer. */
   readonly funded: number
   readonly entries: number
   /** Credits that were used and rolled up into the ledger. */

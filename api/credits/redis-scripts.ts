@@ -142,20 +142,30 @@ end
 return {#expired}
 `
 
+/**
+ * KEYS: usage, epoch, rolled, pending, reign, then accounts. ARGV: run, epoch, rolled_to, new
+ * epoch, then name, granted credits, number of entries and rolled up usage of each account.
+ */
 const LOAD = `${AFTER}${BEGIN_ANEW_IF_OLD}
-local run, account, epoch, rolled_to = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
-if redis.call('GET', KEYS[6]) ~= run then return {'other_reign'} end
-if redis.call('GET', KEYS[3]) ~= epoch then return {'stale'} end
-if begin_anew_if_old(KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], rolled_to, ARGV[8]) then return {'other_reign'} end
-if after(redis.call('GET', KEYS[4]) or '0-0', rolled_to) then return {'stale'} end
-local s = redis.call('HMGET', KEYS[1], 'run', 'entries')
-if s[1] == run and tonumber(s[2]) > tonumber(ARGV[6]) then return {'loaded'} end
-local used = tonumber(ARGV[7])
-for _, entry in ipairs(redis.call('XRANGE', KEYS[2], '(' .. rolled_to, '+')) do
-  if entry[2][2] == account then used = used + tonumber(entry[2][4]) end
+local run, epoch, rolled_to = ARGV[1], ARGV[2], ARGV[3]
+if redis.call('GET', KEYS[5]) ~= run then return {'other_reign'} end
+if redis.call('GET', KEYS[2]) ~= epoch then return {'stale'} end
+if begin_anew_if_old(KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], rolled_to, ARGV[4]) then return {'other_reign'} end
+if after(redis.call('GET', KEYS[3]) or '0-0', rolled_to) then return {'stale'} end
+local waiting = {}
+for _, entry in ipairs(redis.call('XRANGE', KEYS[1], '(' .. rolled_to, '+')) do
+  local account = entry[2][2]
+  waiting[account] = (waiting[account] or 0) + tonumber(entry[2][4])
 end
-redis.call('HSET', KEYS[1], 'run', run, 'funded', ARGV[5], 'entries', ARGV[6], 'used', used)
-redis.call('HSETNX', KEYS[1], 'reserved', 0)
+for at = 6, #KEYS do
+  local first = 4 * (at - 5) + 1
+  local s = redis.call('HMGET', KEYS[at], 'run', 'entries')
+  if s[1] ~= run or tonumber(s[2]) <= tonumber(ARGV[first + 2]) then
+    local used = tonumber(ARGV[first + 3]) + (waiting[ARGV[first]] or 0)
+    redis.call('HSET', KEYS[at], 'run', run, 'funded', ARGV[first + 1], 'entries', ARGV[first + 2], 'used', used)
+    redis.call('HSETNX', KEYS[at], 'reserved', 0)
+  end
+end
 return {'loaded'}
 `
 
@@ -259,7 +269,7 @@ export const DEFINITIONS: Record<ScriptName, { numberOfKeys?: number; lua: strin
   meterRefund: { numberOfKeys: 3, lua: REFUND },
   meterRenewBlock: { numberOfKeys: 3, lua: RENEW_BLOCK },
   meterReleaseBlocks: { numberOfKeys: 2, lua: RELEASE_BLOCKS },
-  meterLoad: { numberOfKeys: 6, lua: LOAD },
+  meterLoad: { lua: LOAD },
   meterBeginRollUp: { numberOfKeys: 5, lua: BEGIN_ROLL_UP },
   meterEndRollUp: { numberOfKeys: 4, lua: END_ROLL_UP },
   meterInspect: { numberOfKeys: 4, lua: INSPECT },

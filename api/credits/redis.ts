@@ -149,11 +149,17 @@ class RedisMeter implements Meter {
     return (await orMeterUnavailable(this.#redis.get(key))) ?? ''
   }
 
-  async load(account: string, snapshot: Parameters<Meter['load']>[1]) {
-    const { epoch, rolledTo, funded, entries, used } = snapshot
+  async load(...[at, totals]: Parameters<Meter['load']>) {
+    const keys = [...totals.keys()].map((account) => `account:${account}`)
+    const own = this.#keys('usage', 'epoch', 'rolled', 'pending', 'reign', ...keys)
     const [outcome] = await this.#script('meterLoad', [
-      ...this.#keys(`account:${account}`, 'usage', 'epoch', 'rolled', 'pending', 'reign'),
-      ...[await this.#readReign(), account, epoch, rolledTo, funded, entries, used, randomUUID()],
+      ...[own.length, ...own, await this.#readReign(), at.epoch, at.rolledTo, randomUUID()],
+      ...[...totals].flatMap(([account, { funded, entries, used }]) => [
+        account,
+        funded,
+        entries,
+        used,
+      ]),
     ])
     if (outcome === 'other_reign') this.#reign = null
     return outcome === 'loaded' ? 'loaded' : 'stale'

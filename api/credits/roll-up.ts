@@ -1,6 +1,14 @@
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import type { Store } from '../../pipeline/store/store.ts'
-import { entryRow, insertEntries, placeRow, readHour, readRolledTo } from './ledger-entries.ts'
+import { entryRow, insertBlock, placeRow, readRolledTo } from './ledger-entries.ts'
+import {
+  hasSums,
+  makeSums,
+  NO_USAGE,
+  readUsageSums,
+  type UsageSum,
+  usageSumRow,
+} from './ledger-sums.ts'
 import {
   type Account,
   compareStreamIds,
@@ -13,18 +21,22 @@ import {
 const HOUR_MS = 3_600_000
 /** How long a replica may lag. What the ledger lacks after that is lost. */
 const BEHIND_MS = 60_000
+/** Above this number of accounts, the sums that are known are read again. */
+const MOST_KNOWN = 500_000
 
 /**
  * Moves usage from the meter's stream into the ledger (rule K5), where an account has one entry for
- * each hour of use. A range of the stream is added by writing the hour's rows again: the sum before
- * the range, which the ledger must have, and the range. Written twice, the rows are equal. A row of
- * an earlier range that arrives late has a lower version.
+ * each hour of use, and a running sum. A range of the stream is added by writing both again: what
+ * they had before the range, which the ledger must have, and the range. Written twice, the rows are
+ * equal. A row of an earlier range that arrives late has a lower version.
  */
 export class RollUp {
   readonly #store: Store
   readonly #meter: Pick<Meter, 'epoch' | 'beginRollUp' | 'endRollUp'>
   readonly #now: () => number
-  #hour: Hour | null = null
+  /** Sums of accounts up to a place in the stream; null: not known. */
+  #known: { readonly to: StreamId; readonly sums: Map<Account, UsageSum> } | null = null
+  #hasSums = false
   /** Since when the ledger lacks usage that was rolled up (unix ms); null: it has all of it. */
   #behindSince: number | null = null
 
@@ -40,6 +52,8 @@ export class RollUp {
 
   /** Adds a range to the ledger. Returns its number of uses; 0 if there was none. */
   async run(): Promise<number> {
+    if (!this.#hasSums && !(await hasSums(this.#store))) await makeSums(this.#store)
+    this.#hasSums = true
     const epoch = await this.#meter.epoch()
     let rolledTo = await readRolledTo(this.#store, epoch)
     const range = await this.#meter.beginRollUp(epoch, rolledTo)
@@ -53,44 +67,46 @@ export class RollUp {
 
   /** Forgets what it knows of the ledger: call it once entries were changed or lost. */
   forget(): void {
-    this.#hour = null
+    this.#known = null
   }
 
   async #add(epoch: string, range: UsageRange, rolledTo: StreamId): Promise<void> {
     const place = streamPlace(range.to)
-    const key = `usage:${epoch}:${Math.floor(place.ms / HOUR_MS)}`
+    const hour = Math.floor(place.ms / HOUR_MS)
     const used = [...range.usage].filter(([, credits]) => credits !== 0)
-    const hour = this.#hourOf(key, range)
-    this.#hour = null // it holds again once the range is stored
-    const unknown = used.map(([account]) => account).filter((account) => !hour.sums.has(account))
+    const sums = this.#sumsAt(range.from)
+    this.#known = null // they hold again once the range is stored
+    const unknown = used.map(([account]) => account).filter((account) => !sums.has(account))
     let at = rolledTo
-    if (!hour.isWhole && unknown.length > 0) {
-      const found = await readHour(this.#store, { epoch, key, accounts: unknown })
+    if (unknown.length > 0) {
+      const found = await readUsageSums(this.#store, epoch, unknown)
       at = found.rolledTo
-      for (const [account, sum] of found.sums) hour.sums.set(account, sum)
+      for (const account of unknown) sums.set(account, found.sums.get(account) ?? NO_USAGE)
     }
     if (compareStreamIds(at, range.to) >= 0) return // stored by another process, or before a crash
     if (at !== range.from) this.#refuseBehind()
     this.#behindSince = null
-    for (const [account, credits] of used)
-      hour.sums.set(account, (hour.sums.get(account) ?? 0) - credits)
     const columns = { cause: 'usage', reason: '', usage_ms: hourVersion(place) }
-    await insertEntries(this.#store, [
-      entryRow(placeRow(epoch, range.to), this.#now()),
-      ...used.map(([wallet]) => {
-        const entry = { wallet, idempotency_key: key, credits: hour.sums.get(wallet) ?? 0 }
-        return entryRow({ ...entry, ...columns }, place.ms)
-      }),
-    ])
-    this.#hour = { ...hour, to: range.to }
+    const rows = used.flatMap(([wallet, credits]) => {
+      const before = sums.get(wallet) ?? NO_USAGE
+      const hourCredits = (before.hour === hour ? before.hourCredits : 0) - credits
+      const sum = { credits: before.credits - credits, hour, hourCredits }
+      sums.set(wallet, sum)
+      const entry = { wallet, idempotency_key: `usage:${epoch}:${hour}`, credits: hourCredits }
+      return [
+        entryRow({ ...entry, ...columns }, place.ms),
+        usageSumRow(epoch, wallet, sum, range.to),
+      ]
+    })
+    const mark = entryRow(placeRow(epoch, range.to), this.#now())
+    await insertBlock(this.#store, [mark, ...rows])
+    this.#known = { to: range.to, sums }
   }
 
-  /** What is known of the hour before a range. */
-  #hourOf(key: string, { from, to }: UsageRange): Hour {
-    if (this.#hour?.key === key && this.#hour.to === from) return this.#hour
-    const isFirst =
-      Math.floor(streamPlace(from).ms / HOUR_MS) < Math.floor(streamPlace(to).ms / HOUR_MS)
-    return { key, to: from, sums: new Map(), isWhole: isFirst }
+  /** The sums that are known at a place in the stream. */
+  #sumsAt(from: StreamId): Map<Account, UsageSum> {
+    if (this.#known?.to === from && this.#known.sums.size < MOST_KNOWN) return this.#known.sums
+    return new Map()
   }
 
   /**
@@ -103,17 +119,6 @@ export class RollUp {
     if (this.#now() - this.#behindSince < BEHIND_MS)
       throw new ServiceError('unavailable', 'the ledger lacks usage that was rolled up into it')
   }
-}
-
-/** Entries of an hour. */
-interface Hour {
-  /** Their key. */
-  readonly key: string
-  /** The place in the stream up to which they go. */
-  readonly to: StreamId
-  /** Credits of the entries, by account. Other accounts have none if `isWhole`. */
-  readonly sums: Map<Account, number>
-  readonly isWhole: boolean
 }
 
 /**

@@ -23,13 +23,8 @@ import { cursorKeys } from './cursor-keys.ts'
 /** Grants credits to an account. */
 export async function fund(meter: Meter, account: string, credits: number): Promise<void> {
   const epoch = await meter.epoch()
-  await meter.load(account, {
-    epoch,
-    rolledTo: STREAM_START,
-    funded: credits,
-    entries: 1,
-    used: 0,
-  })
+  const total = { funded: credits, entries: 1, used: 0 }
+  await meter.load({ epoch, rolledTo: STREAM_START }, new Map([[account, total]]))
 }
 
 /** Renews blocks of a meter. Rejects if none is granted. */

@@ -83,7 +83,7 @@ async function killUnderLoad(t: ExecutionContext, service: Deployment): Promise<
 
   const usage = await service.operator(
     'sql',
-    "SELECT wallet, toInt64(-sum(credits)) AS used FROM ledger_entries FINAL WHERE cause = 'usage' AND wallet != '' GROUP BY wallet",
+    "SELECT wallet, toInt64(-sum(credits)) AS used FROM ledger_entries FINAL WHERE cause = 'usage' AND wallet > '!~' GROUP BY wallet",
   )
   const { items } = usage.document as { items: { wallet: string; used: string }[] } // rule J3
   const used = new Map(items.map((row) => [row.wallet, Number(row.used)]))

@@ -35,7 +35,10 @@ export async function chargeFor(seconds: number, redisUrl: string): Promise<Char
     }
     const accounts = Array.from({ length: ACCOUNTS }, () => randomUUID())
     for (const account of accounts)
-      await meter.load(account, { epoch, rolledTo, funded: 1e12, entries: 1, used: 0 })
+      await meter.load(
+        { epoch, rolledTo },
+        new Map([[account, { funded: 1e12, entries: 1, used: 0 }]]),
+      )
     let charged = 0
     let rolling = Promise.resolve()
     const timer = setInterval(() => {
