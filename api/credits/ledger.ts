@@ -45,10 +45,10 @@ export class Ledger {
   readonly #meter: Meter
   readonly #now: () => number
   readonly #rollUp: RollUp
-  readonly #loadSoon = batchCalls<Account, unknown>(
-    (accounts) => this.#loadAll(accounts),
-    LOADED_AT_ONCE,
-  )
+  readonly #loadSoon = batchCalls<Account, unknown>((accounts) => this.#loadAll(accounts), {
+    most: LOADED_AT_ONCE,
+    atOnce: 2,
+  })
   #hasSums = false
   /** When this process last loaded entries that the meter had missed (unix ms); null: never. */
   #lookedAt: number | null = null

@@ -3,25 +3,13 @@ export type ScriptName =
   | 'meterReign'
   | 'meterCharge'
   | 'meterRefund'
-  | 'meterRenewBlock'
+  | 'meterRenewBlocks'
   | 'meterReleaseBlocks'
   | 'meterLoad'
   | 'meterBeginRollUp'
   | 'meterEndRollUp'
   | 'meterInspect'
   | 'meterRolledUp'
-
-/** Credits left of the account at KEYS[1]. Call `run` before. */
-const LEFT = `
-local function left()
-  local s = redis.call('HMGET', KEYS[1], 'funded', 'used', 'reserved')
-  return (tonumber(s[1]) or 0) - (tonumber(s[2]) or 0) - (tonumber(s[3]) or 0)
-end
-local function use(account, credits)
-  redis.call('HINCRBY', KEYS[1], 'used', credits)
-  redis.call('XADD', KEYS[2], '*', 'a', account, 'c', credits)
-end
-`
 
 /** Whether stream id \`a\` comes after \`b\`. */
 const AFTER = `
@@ -100,37 +88,63 @@ end
 return told
 `
 
-const REFUND = `${LEFT}
+const REFUND = `
 local credits = redis.call('GET', KEYS[3])
 redis.call('SET', KEYS[3], 'void', 'EX', ARGV[2])
-if credits and credits ~= 'void' then use(ARGV[1], -tonumber(credits)) end
+if credits and credits ~= 'void' then
+  redis.call('HINCRBY', KEYS[1], 'used', -tonumber(credits))
+  redis.call('XADD', KEYS[2], '*', 'a', ARGV[1], 'c', -tonumber(credits))
+end
 return {}
 `
 
-const RENEW_BLOCK = `${LEFT}
-local run, account, connection, sequence = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
-local spent, wanted = tonumber(ARGV[5]), tonumber(ARGV[6])
-local field = 'block:' .. connection
-local s = redis.call('HMGET', KEYS[1], 'run', field)
-if s[1] ~= run then return {'unknown'} end
-local held_sequence, held = string.match(s[2] or '0:0', '(%d+):(%d+)')
-if held_sequence == sequence then return {'granted', tonumber(held), left()} end
-if redis.call('XLEN', KEYS[2]) >= tonumber(ARGV[7]) then return {'backlog'} end
-redis.call('HINCRBY', KEYS[1], 'reserved', 0 - tonumber(held)) -- not -0, which is no integer to Redis
-spent = math.min(spent, math.max(0, left())) -- a block that was returned, or lost, may have been used by others meanwhile
-if spent > 0 then use(account, spent) end
-local credits = math.max(0, math.min(wanted, left()))
-redis.call('HINCRBY', KEYS[1], 'reserved', credits)
-redis.call('HSET', KEYS[1], field, sequence .. ':' .. credits)
+/**
+ * Renews several blocks, each on its own, in order. KEYS: usage, blocks, then accounts. ARGV: run,
+ * maximum backlog, milliseconds, then account, connection, sequence, spent and wanted of each.
+ * Returns the outcome, the credits granted and those left of each.
+ */
+const RENEW_BLOCKS = `
+local run, most = ARGV[1], tonumber(ARGV[2])
+local waiting = redis.call('XLEN', KEYS[1])
 local now = redis.call('TIME')
-redis.call('ZADD', KEYS[3], now[1] * 1000 + math.floor(now[2] / 1000) + tonumber(ARGV[8]), account .. '|' .. connection)
-return {'granted', credits, left()}
+local expires = now[1] * 1000 + math.floor(now[2] / 1000) + tonumber(ARGV[3])
+local function renew(account_key, account, connection, sequence, spent, wanted)
+  local field = 'block:' .. connection
+  local s = redis.call('HMGET', account_key, 'run', 'funded', 'used', 'reserved', field)
+  if s[1] ~= run then return 'unknown', 0, 0 end
+  local left = (tonumber(s[2]) or 0) - (tonumber(s[3]) or 0) - (tonumber(s[4]) or 0)
+  local held_sequence, held = string.match(s[5] or '0:0', '(%d+):(%d+)')
+  if held_sequence == sequence then return 'granted', tonumber(held), left end
+  if waiting >= most then return 'backlog', 0, 0 end
+  left = left + held
+  spent = math.min(spent, math.max(0, left)) -- a block that was returned, or lost, may have been used by others meanwhile
+  if spent > 0 then
+    redis.call('HINCRBY', account_key, 'used', spent)
+    redis.call('XADD', KEYS[1], '*', 'a', account, 'c', spent)
+    waiting = waiting + 1
+    left = left - spent
+  end
+  local credits = math.max(0, math.min(wanted, left))
+  redis.call('HINCRBY', account_key, 'reserved', credits - held)
+  redis.call('HSET', account_key, field, sequence .. ':' .. credits)
+  redis.call('ZADD', KEYS[2], expires, account .. '|' .. connection)
+  return 'granted', credits, left - credits
+end
+local told = {}
+for at = 3, #KEYS do
+  local first = 5 * (at - 3) + 4
+  local kind, credits, left = renew(KEYS[at], ARGV[first], ARGV[first + 1], ARGV[first + 2], tonumber(ARGV[first + 3]), tonumber(ARGV[first + 4]))
+  told[#told + 1] = kind
+  told[#told + 1] = credits
+  told[#told + 1] = left
+end
+return told
 `
 
 const RELEASE_BLOCKS = `
 local now = redis.call('TIME')
 local ms = now[1] * 1000 + math.floor(now[2] / 1000)
-local expired = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', ms, 'LIMIT', 0, 100)
+local expired = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', ms, 'LIMIT', 0, ARGV[1])
 for _, member in ipairs(expired) do
   local account, connection = string.match(member, '^([^|]*)|(.*)$')
   local key, field = KEYS[2] .. account, 'block:' .. connection
@@ -267,7 +281,7 @@ export const DEFINITIONS: Record<ScriptName, { numberOfKeys?: number; lua: strin
   meterReign: { numberOfKeys: 1, lua: REIGN },
   meterCharge: { lua: CHARGE },
   meterRefund: { numberOfKeys: 3, lua: REFUND },
-  meterRenewBlock: { numberOfKeys: 3, lua: RENEW_BLOCK },
+  meterRenewBlocks: { lua: RENEW_BLOCKS },
   meterReleaseBlocks: { numberOfKeys: 2, lua: RELEASE_BLOCKS },
   meterLoad: { lua: LOAD },
   meterBeginRollUp: { numberOfKeys: 5, lua: BEGIN_ROLL_UP },

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
+import { batchCalls } from '../../pipeline/runtime/batch-calls.ts'
 import { batches } from '../../pipeline/runtime/batches.ts'
 import type { Logger } from '../../pipeline/runtime/logger.ts'
 import { connectRedis, orUnavailable, type Redis, replicated } from '../redis-connection.ts'
 import type { RedisUrl } from '../redis-url.ts'
 import {
   type BlockGrant,
+  type BlockRenewal,
   type Charge,
   METER_LIMITS,
   type Meter,
@@ -20,7 +22,7 @@ import * as scripts from './redis-scripts.ts'
 /**
  * Creates the meter that all processes share. Each step is one Lua script and one round trip.
  * Charges of the same turn of the event loop share one script call, because the call costs more
- * than a charge. Needs Redis 6.2 or newer with `maxmemory-policy noeviction`. An account is stored
+ * than a charge, and so do renewals of blocks. Needs Redis 6.2 or newer with `maxmemory-policy noeviction`. An account is stored
  * with the reign of the server. A server that restarted, or was a replica until a failover, may
  * lack the last second. Its reign is new: it knows no account until the account is loaded from the
  * ledger again (rule K12).
@@ -51,8 +53,14 @@ class RedisMeter implements Meter {
   /** When the newest write that a replica confirmed was sent, in monotonic milliseconds. */
   #replicatedAt = Number.NEGATIVE_INFINITY
   #replicating: Promise<void> | null = null
-  /** Charges of the current turn of the event loop. */
-  #pending: PendingCharge[] = []
+  readonly #chargeSoon = batchCalls<ChargeStep, Charge>(
+    (steps) => this.#chargeAll(steps),
+    IN_A_CALL,
+  )
+  readonly #renewSoon = batchCalls<RenewalStep, BlockGrant>(
+    (steps) => this.#renewAll(steps),
+    IN_A_CALL,
+  )
 
   constructor(redis: Redis, prefix: string, limits: MeterLimits) {
     this.#redis = redis
@@ -64,40 +72,30 @@ class RedisMeter implements Meter {
     })
   }
 
-  charge(account: string, credits: number, requestId: string): Promise<Charge> {
-    return new Promise((resolve, reject) => {
-      this.#pending.push({ account, credits, requestId, resolve, reject })
-      if (this.#pending.length === 1) setImmediate(() => this.#chargePending())
-    })
+  async charge(account: string, credits: number, requestId: string): Promise<Charge> {
+    const charge = await this.#chargeSoon({ account, credits, requestId })
+    if (charge === undefined) throw new ServiceError('unavailable', 'this request was refunded')
+    return charge
   }
 
-  #chargePending(): void {
-    const all = this.#pending
-    this.#pending = []
-    for (let start = 0; start < all.length; start += CHARGES_AT_ONCE)
-      void this.#chargeTogether(all.slice(start, start + CHARGES_AT_ONCE))
-  }
-
-  async #chargeTogether(charges: readonly PendingCharge[]): Promise<void> {
-    const keys = charges.flatMap(({ account, requestId }) =>
+  async #chargeAll(steps: readonly ChargeStep[]): Promise<Map<ChargeStep, Charge>> {
+    const keys = steps.flatMap(({ account, requestId }) =>
       this.#keys(`account:${account}`, `request:${requestId}`),
     )
-    try {
-      const reply = await this.#script('meterCharge', [
-        ...[1 + keys.length, this.#key('usage'), ...keys],
-        ...[await this.#readReign(), this.#limits.maxBacklog, this.#limits.requestSeconds],
-        ...charges.flatMap(({ account, credits }) => [account, credits]),
-      ])
-      await this.#boundLoss()
-      for (const [index, { resolve, reject }] of charges.entries()) {
-        const [kind, left] = reply.slice(2 * index)
-        if (kind === 'charged' || kind === 'insufficient') resolve({ kind, left: Number(left) })
-        else if (kind === 'unknown' || kind === 'backlog') resolve({ kind })
-        else reject(new ServiceError('unavailable', 'this request was refunded'))
-      }
-    } catch (error) {
-      for (const { reject } of charges) reject(error)
+    const reply = await this.#script('meterCharge', [
+      ...[1 + keys.length, this.#key('usage'), ...keys],
+      ...[await this.#readReign(), this.#limits.maxBacklog, this.#limits.requestSeconds],
+      ...steps.flatMap(({ account, credits }) => [account, credits]),
+    ])
+    await this.#boundLoss()
+    const charges = new Map<ChargeStep, Charge>()
+    for (const [at, step] of steps.entries()) {
+      const [kind, left] = reply.slice(2 * at)
+      if (kind === 'charged' || kind === 'insufficient')
+        charges.set(step, { kind, left: Number(left) })
+      else if (kind === 'unknown' || kind === 'backlog') charges.set(step, { kind })
     }
+    return charges
   }
 
   async refund(account: string, requestId: string): Promise<void> {
@@ -118,27 +116,42 @@ class RedisMeter implements Meter {
       : null
   }
 
-  async renewBlock(account: string, renewal: Parameters<Meter['renewBlock']>[1]) {
-    const { connection, sequence, spent, wanted } = renewal
-    const [kind, credits, left] = await this.#script('meterRenewBlock', [
-      ...this.#keys(`account:${account}`, 'usage', 'blocks'),
-      ...[await this.#readReign(), account, connection, sequence, spent, wanted],
-      ...[this.#limits.maxBacklog, this.#limits.blockMs],
+  async renewBlock(account: string, renewal: BlockRenewal): Promise<BlockGrant> {
+    return (await this.#renewSoon({ account, ...renewal })) ?? { kind: 'unknown' }
+  }
+
+  async #renewAll(steps: readonly RenewalStep[]): Promise<Map<RenewalStep, BlockGrant>> {
+    const keys = this.#keys('usage', 'blocks', ...steps.map(({ account }) => `account:${account}`))
+    const reply = await this.#script('meterRenewBlocks', [
+      ...[keys.length, ...keys],
+      ...[await this.#readReign(), this.#limits.maxBacklog, this.#limits.blockMs],
+      ...steps.flatMap(({ account, connection, sequence, spent, wanted }) => [
+        account,
+        connection,
+        sequence,
+        spent,
+        wanted,
+      ]),
     ])
     await this.#boundLoss()
-    const grant: BlockGrant =
-      kind === 'granted'
-        ? { kind, credits: Number(credits), left: Number(left) }
-        : { kind: kind === 'backlog' ? 'backlog' : 'unknown' }
-    return grant
+    const grants = new Map<RenewalStep, BlockGrant>()
+    for (const [at, step] of steps.entries()) {
+      const [kind, credits, left] = reply.slice(3 * at)
+      if (kind === 'granted')
+        grants.set(step, { kind, credits: Number(credits), left: Number(left) })
+      else if (kind === 'backlog') grants.set(step, { kind })
+    }
+    return grants
   }
 
   async releaseExpiredBlocks(): Promise<number> {
-    const [released] = await this.#script('meterReleaseBlocks', [
-      this.#key('blocks'),
-      this.#key('account:'),
-    ])
-    return Number(released)
+    let released = 0
+    for (let some = RELEASED_AT_ONCE; some === RELEASED_AT_ONCE; released += some) {
+      const keys = this.#keys('blocks', 'account:')
+      const [count] = await this.#script('meterReleaseBlocks', [...keys, RELEASED_AT_ONCE])
+      some = Number(count)
+    }
+    return released
   }
 
   async epoch(): Promise<string> {
@@ -306,20 +319,24 @@ class RedisMeter implements Meter {
   }
 }
 
-interface PendingCharge {
+interface ChargeStep {
   readonly account: string
   readonly credits: number
   readonly requestId: string
-  resolve(charge: Charge): void
-  reject(error: unknown): void
+}
+
+interface RenewalStep extends BlockRenewal {
+  readonly account: string
 }
 
 /** A process that has not rolled up for this long leaves it to others. */
 const ROLLER_MS = 3000
 /** A failover loses at most the charges of this many milliseconds. */
 const LOST_AT_MOST_MS = 1000
-/** Maximum number of charges in one script call: about a millisecond of work. */
-const CHARGES_AT_ONCE = 100
+/** Charges or renewals in one script call: about a millisecond of work. None waits for another. */
+const IN_A_CALL = { most: 100, atOnce: Number.POSITIVE_INFINITY }
+/** Expired blocks that one script call refunds. */
+const RELEASED_AT_ONCE = 500
 /**
  * Maximum number of accounts that one script inspects, because a script blocks all other commands.
  */

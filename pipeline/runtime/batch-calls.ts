@@ -1,30 +1,40 @@
+/** Bounds of batched calls. */
+export interface BatchLimits {
+  /** Keys in one batch. */
+  readonly most: number
+  /** Batches under way at the same time. */
+  readonly atOnce: number
+}
+
 /**
- * Returns a function of one key whose calls are answered together. `run` gets the keys of the calls
- * that came while its last call was under way, at most `most` of them, and returns a value for each
- * key that has one. Calls with one key share a value, unless it is already being read. If `run`
- * rejects, the calls of that batch reject.
+ * Returns a function of one key whose calls are answered in batches: the calls of a turn of the
+ * event loop together, and those that came while `atOnce` batches were under way. `run` gets the
+ * keys and returns a value for each key that has one. Calls with one key share a value, unless it
+ * is already being read. If `run` rejects, the calls of that batch reject.
  */
 export function batchCalls<K, V>(
   run: (keys: readonly K[]) => Promise<ReadonlyMap<K, V>>,
-  most: number,
+  { most, atOnce }: BatchLimits,
 ): (key: K) => Promise<V | undefined> {
   const waiting = new Map<K, Call<V>>()
-  let isRunning = false
+  let underWay = 0
+  let isScheduled = false
 
-  async function answerAll(): Promise<void> {
-    isRunning = true
-    await new Promise(setImmediate) // for the other calls of this turn
-    while (waiting.size > 0) await answer(takeFirst(waiting, most))
-    isRunning = false
+  function begin(): void {
+    isScheduled = false
+    while (waiting.size > 0 && underWay < atOnce) void answer(takeFirst(waiting, most))
   }
 
   async function answer(calls: ReadonlyMap<K, Call<V>>): Promise<void> {
+    underWay++
     try {
       const values = await run([...calls.keys()])
       for (const [key, { resolve }] of calls) resolve(values.get(key))
     } catch (error) {
       for (const { reject } of calls.values()) reject(error)
     }
+    underWay--
+    begin()
   }
 
   return (key) => {
@@ -32,7 +42,10 @@ export function batchCalls<K, V>(
     if (known !== undefined) return known.answer
     const call = createCall<V>()
     waiting.set(key, call)
-    if (!isRunning) void answerAll()
+    if (!isScheduled && underWay < atOnce) {
+      isScheduled = true
+      setImmediate(begin)
+    }
     return call.answer
   }
 }
@@ -48,7 +61,7 @@ function createCall<V>(): Call<V> {
   const answer = new Promise<V | undefined>((resolve, reject) => {
     settle = { resolve, reject }
   })
-  return { answer, ...settle }
+  return { answer, resolve: settle.resolve, reject: settle.reject }
 }
 
 function takeFirst<K, T>(from: Map<K, T>, most: number): Map<K, T> {
