@@ -45,7 +45,7 @@ export const apiEnv = {
     readContact,
   ).optional(),
   FAILED_AUTH_LIMIT_PER_MINUTE: envInteger(0, 10_000_000, 60).default(60),
-  KEY_LOOKUPS_AT_ONCE: envInteger(1, 1000, 4).default(4),
+  KEY_LOOKUPS_AT_ONCE: envInteger(1, 1000, 64).default(64),
   ACCOUNT_RATE_LIMIT_PER_MINUTE: envInteger(0, 10_000_000, 6000).default(6000),
   ACCOUNT_CONCURRENT_REQUESTS: envInteger(0, 10_000, 32).default(32),
   ACCOUNT_STORE_READS: envInteger(0, 1000, 2).default(2),

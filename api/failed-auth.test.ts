@@ -43,13 +43,15 @@ function watchLookUps() {
     ...opened.store,
     async query(sql, params) {
       if (!sql.includes('FROM api_keys')) return opened.store.query(sql, params)
-      watched.lookUps++
-      watched.mostRunning = Math.max(watched.mostRunning, ++watched.running)
+      const { length } = (params as { keys: string[] }).keys // keys of a turn share a query
+      watched.lookUps += length
+      watched.running += length
+      watched.mostRunning = Math.max(watched.mostRunning, watched.running)
       if (watched.isHeld) await released
       try {
         return await opened.store.query(sql, params)
       } finally {
-        watched.running--
+        watched.running -= length
       }
     },
   }

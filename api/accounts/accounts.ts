@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Address } from '../../pipeline/domain/address.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
+import { batchCalls } from '../../pipeline/runtime/batch-calls.ts'
 import { dateTime } from '../../pipeline/store/date-time.ts'
 import type { Row, Store } from '../../pipeline/store/store.ts'
 import { type AccountLocks, createAccountLocks, type HeldLock } from '../account-locks.ts'
@@ -42,6 +43,7 @@ export class Accounts {
   readonly #now: () => number
   /** Accounts known to exist; none is ever deleted. */
   readonly #ensured = new Set<Address>()
+  readonly #findKey = batchCalls<string, KeyRow>((keys) => this.#findKeys(keys), KEYS_AT_ONCE)
 
   /** `locks` serialise changes of a key. Default: locks of this process only. */
   constructor(deps: {
@@ -219,20 +221,14 @@ export class Accounts {
   /**
    * Returns the account of a valid key, by hash, or null if the key is unknown or replaced.
    * `onReplaced` gets the account of a replaced key, `onFound` whether that of a valid key is
-   * disabled.
+   * disabled. Keys that are looked up at the same time share a query.
    */
   async accountOfKey(
     keySha256: string,
     onReplaced: (wallet: string) => void = () => {},
     onFound: (wallet: string, isDisabled: boolean) => void = () => {},
   ): Promise<string | null> {
-    const [row] = await this.#store.query<
-      Pick<AccountRow, 'key_sha256' | 'disabled'> & { wallet: string }
-    >(
-      `SELECT wallet, key_sha256, toUnixTimestamp64Milli(disabled_at) AS disabled FROM accounts FINAL
-       WHERE wallet IN (SELECT wallet FROM api_keys WHERE key_sha256 = {key:String}) LIMIT 1`,
-      { key: keySha256 },
-    )
+    const row = await this.#findKey(keySha256)
     if (row === undefined) return null
     if (isSameHash(row.key_sha256, keySha256)) {
       onFound(row.wallet, row.disabled !== null)
@@ -240,6 +236,19 @@ export class Accounts {
     }
     onReplaced(row.wallet)
     return null
+  }
+
+  async #findKeys(keys: readonly string[]): Promise<Map<string, KeyRow>> {
+    const rows = await this.#store.query<KeyRow & { key: string }>(
+      `SELECT key, wallet, key_sha256, disabled
+       FROM (SELECT DISTINCT key_sha256 AS key, wallet FROM api_keys WHERE key_sha256 IN {keys:Array(String)}) AS found
+       INNER JOIN (
+         SELECT wallet, key_sha256, toUnixTimestamp64Milli(disabled_at) AS disabled FROM accounts FINAL
+         WHERE wallet IN (SELECT wallet FROM api_keys WHERE key_sha256 IN {keys:Array(String)})
+       ) AS account USING (wallet)`,
+      { keys },
+    )
+    return new Map(rows.map((row) => [row.key, row]))
   }
 
   /** Rejects when fewer credits are left. Credits reserved by feed connections do not count. */
@@ -301,6 +310,11 @@ const ACCOUNT_COLUMNS = `toUnixTimestamp64Milli(created_at) AS created, key_sha2
   toUnixTimestamp64Milli(key_rotated_at) AS key_rotated,
   toUnixTimestamp64Milli(disabled_at) AS disabled, version`
 
+/** The account of a key, which may have another key by now. */
+interface KeyRow extends Pick<AccountRow, 'key_sha256' | 'disabled'> {
+  readonly wallet: string
+}
+
 interface AccountRow {
   readonly created: string
   readonly key_sha256: string
@@ -341,3 +355,5 @@ function isSameHash(one: string, other: string): boolean {
 }
 
 const MOST_ENSURED = 10_000
+/** None waits for a batch before: a stranger's key must not delay that of a customer. */
+const KEYS_AT_ONCE = { most: 500, atOnce: Number.POSITIVE_INFINITY }
