@@ -89,7 +89,7 @@ export function createHttpServer(options: HttpServerOptions = {}): ApiServer {
       )
       server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
         upgrades.set(request, { request, socket, head })
-        socket.on('error', () => socket.destroy())
+        socket.on('error', destroy)
         const response = new ServerResponse(request)
         response.shouldKeepAlive = false // no further request is read from this connection
         try {
@@ -98,7 +98,9 @@ export function createHttpServer(options: HttpServerOptions = {}): ApiServer {
           // The response to an earlier request is still being sent: nothing may be written into it.
           return void socket.destroy()
         }
-        response.on('finish', () => hangUp(socket, lingerMs))
+        response.on('finish', () => {
+          if (response.socket !== null) hangUp(socket, lingerMs) // not once the feed has it
+        })
         answer(request, response)
       })
       await listenOn(server, host, port)
@@ -150,6 +152,11 @@ function withValidHead(listener: RequestListener): RequestListener {
       listener(request, response)
     }
   }
+}
+
+/** Not a closure, which would keep the request as long as the socket is open. */
+function destroy(this: Socket): void {
+  this.destroy()
 }
 
 function listenOn(server: Server, host: string, port: number): Promise<void> {

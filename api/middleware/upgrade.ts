@@ -75,6 +75,9 @@ export function upgrade(deps: {
       })
     ctx.respond = false
     ctx.res.detachSocket(ctx.req.socket)
+    // Ends the exchange: Koa's listeners on the socket would keep request and response as long as
+    // it is open.
+    ctx.res.emit('finish')
     const { session, proUntil = 0, account = '', left = 0 } = ctx.state
     if (session === undefined) feed.accept(upgradeRequest, account, left)
     else

@@ -8,20 +8,48 @@ import type { Transport } from './protocol-handler.ts'
  * frames (pings, closes) to it without delay, so that the order is kept.
  */
 export function createTransport(webSocket: WebSocket, socket: Duplex): Transport {
-  return {
-    write(frames, sent) {
-      if (socket.writable) socket.write(frames, sent)
-    },
-    cork: () => socket.cork(),
-    uncork: () => socket.uncork(),
-    ping: () => webSocket.ping(),
-    close: (code) => webSocket.close(code),
-    terminate: () => webSocket.terminate(),
-    get isOpen() {
-      return webSocket.readyState === WebSocket.OPEN
-    },
-    get unsentBytes() {
-      return socket.writableLength
-    },
+  return new SocketTransport(webSocket, socket)
+}
+
+/** A class, whose methods all connections share: closures would cost each of them memory. */
+class SocketTransport implements Transport {
+  readonly #webSocket: WebSocket
+  readonly #socket: Duplex
+
+  constructor(webSocket: WebSocket, socket: Duplex) {
+    this.#webSocket = webSocket
+    this.#socket = socket
+  }
+
+  write(frames: Buffer, sent?: () => void): void {
+    if (this.#socket.writable) this.#socket.write(frames, sent)
+  }
+
+  cork(): void {
+    this.#socket.cork()
+  }
+
+  uncork(): void {
+    this.#socket.uncork()
+  }
+
+  ping(): void {
+    this.#webSocket.ping()
+  }
+
+  close(code: number): void {
+    this.#webSocket.close(code)
+  }
+
+  terminate(): void {
+    this.#webSocket.terminate()
+  }
+
+  get isOpen(): boolean {
+    return this.#webSocket.readyState === WebSocket.OPEN
+  }
+
+  get unsentBytes(): number {
+    return this.#socket.writableLength
   }
 }
