@@ -144,3 +144,23 @@ test('a kept block is renewed before the meter releases it, and unspent credits 
   t.is(await meter.left('alice'), 97)
   t.is(renewals.length, 3)
 })
+
+test('a block doubles while half of it is spent within ten seconds, and halves when it lasts longer than thirty', async (t) => {
+  const { block, answer, take, clock, renewals } = await startBlock(1000)
+  block.renew()
+  await answer()
+  for (const [trades, seconds] of [
+    [8, 8],
+    [16, 16],
+    [16, 31],
+    [8, 31],
+  ] as const) {
+    clock.now += seconds * 1000
+    take(trades)
+    await answer()
+  }
+  t.deepEqual(
+    renewals.map(({ wanted }) => wanted),
+    [16, 32, 32, 16, 16],
+  )
+})

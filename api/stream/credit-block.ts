@@ -180,8 +180,8 @@ export class CreditBlock {
   #nextSize(): number {
     if (this.#closing !== null) return 0
     const age = this.#options.now() - this.#grantedAt
-    if (this.#sequence > 1 && age < 1000) this.#size = Math.min(this.#size * 2, MAX_BLOCK)
-    else if (age > 10_000) this.#size = Math.max(this.#size / 2, MIN_BLOCK)
+    if (this.#sequence > 1 && age < GROWS_MS) this.#size = Math.min(this.#size * 2, MAX_BLOCK)
+    else if (age > SHRINKS_MS) this.#size = Math.max(this.#size / 2, MIN_BLOCK)
     const share = Math.max(1, Math.floor(this.balance / 4))
     return Math.max(this.#credits, Math.min(this.#size, share))
   }
@@ -190,6 +190,9 @@ export class CreditBlock {
 /** Bounds of the size of a block, in credits. */
 const MIN_BLOCK = 16
 const MAX_BLOCK = 1024
+/** A block whose half is spent sooner than this doubles, and one that lasts longer halves. */
+const GROWS_MS = 10_000
+const SHRINKS_MS = 30_000
 /** The meter releases a block 60 s after its last renewal (`METER_LIMITS.blockMs`). */
 const TRUSTED_MS = 50_000
 /** Age at which `keep` renews a block. */

@@ -110,6 +110,8 @@ export class Feed implements UpgradeHandler, FeedStatus {
   #storage: StorageView = { walletCount: () => 0, stored: () => null }
   /** The last poll of the view relay. Never rejects. */
   #viewPoll: Promise<void> = Promise.resolve()
+  /** Heartbeats that are being sent. */
+  #heartbeats: Promise<void> | null = null
   #stopTimers: () => void = () => {}
   #isStopping = false
 
@@ -219,8 +221,9 @@ export class Feed implements UpgradeHandler, FeedStatus {
   #startTimers(): void {
     const { every } = this.#options
     const stopHeartbeats = every(HEARTBEAT_MS, () => {
-      for (const connection of this.#traders.active()) connection.heartbeat()
-      for (const connection of this.#viewers.active()) connection.heartbeat()
+      this.#heartbeats ??= this.#sendHeartbeats().finally(() => {
+        this.#heartbeats = null
+      })
     })
     const stopSeconds = every(SECOND_MS, () => {
       for (const connection of this.#viewers.active()) connection.checkAccess()
@@ -231,6 +234,16 @@ export class Feed implements UpgradeHandler, FeedStatus {
       stopHeartbeats()
       stopSeconds()
     }
+  }
+
+  /** Sends a heartbeat to every connection. Trades and requests come between the slices. */
+  async #sendHeartbeats(): Promise<void> {
+    let count = 0
+    for (const active of [this.#traders.active(), this.#viewers.active()])
+      for (const connection of active) {
+        connection.heartbeat()
+        if (++count % HEARTBEATS_AT_ONCE === 0) await new Promise(setImmediate)
+      }
   }
 
   sealed() {
@@ -410,6 +423,8 @@ type StorageView = Pick<StoragePosition, 'walletCount' | 'stored'>
 
 const DEFAULT_RETENTION_HOURS = 24
 const HEARTBEAT_MS = 30_000
+/** Some milliseconds of work. */
+const HEARTBEATS_AT_ONCE = 200
 const SECOND_MS = 1000
 
 function everyMs(ms: number, run: () => void): () => void {

@@ -140,9 +140,11 @@ export class ProtocolHandler<Position> {
     else if (this.isSlow) this.end('slow_reader')
     else {
       this.#unansweredPings++
+      transport.cork()
       // No message is sent before a subscription (rule F2). A protocol ping is not a message.
       if (this.#deps.isSubscribed()) this.send({ type: 'ping' })
       transport.ping()
+      transport.uncork()
     }
     return this.#isOpen
   }
