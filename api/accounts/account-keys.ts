@@ -36,9 +36,11 @@ export function createAccountKeys(deps: {
   const { accounts, channel, access, keyUses, events, lookUpsAtOnce, lookUpMs, now } = deps
   /** Accounts of replaced keys, by the hash of the key. */
   const replaced = new LRUCache<string, string>({ max: MOST_REPLACED_KEYS })
-  const lookUp = (hash: string) =>
-    accounts.accountOfKey(hash, (account) => void replaced.set(hash, account), access.beginRead())
-  const cache = createKeyCache((hash) => inTime(lookUp(hash), lookUpMs), {
+  const lookUp = (hash: string, isKnown: boolean) => {
+    const onReplaced = (account: string) => void replaced.set(hash, account)
+    return accounts.accountOfKey(hash, onReplaced, access.beginRead(), isKnown)
+  }
+  const cache = createKeyCache((hash, isKnown) => inTime(lookUp(hash, isKnown), lookUpMs), {
     lookUpsAtOnce,
     now,
     // While the channel is down, this process does not learn of keys that other processes revoke.

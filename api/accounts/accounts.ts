@@ -43,7 +43,15 @@ export class Accounts {
   readonly #now: () => number
   /** Accounts known to exist; none is ever deleted. */
   readonly #ensured = new Set<Address>()
-  readonly #findKey = batchCalls<string, KeyRow>((keys) => this.#findKeys(keys), KEYS_AT_ONCE)
+  /** Of customers, whose keys wait for no stranger's. */
+  readonly #findKnownKey = batchCalls<string, KeyRow>((keys) => this.#findKeys(keys), {
+    most: 500,
+    atOnce: Number.POSITIVE_INFINITY,
+  })
+  readonly #findKey = batchCalls<string, KeyRow>((keys) => this.#findKeys(keys), {
+    most: 500,
+    atOnce: 2,
+  })
 
   /** `locks` serialise changes of a key. Default: locks of this process only. */
   constructor(deps: {
@@ -221,14 +229,16 @@ export class Accounts {
   /**
    * Returns the account of a valid key, by hash, or null if the key is unknown or replaced.
    * `onReplaced` gets the account of a replaced key, `onFound` whether that of a valid key is
-   * disabled. Keys that are looked up at the same time share a query.
+   * disabled. Keys that are looked up at the same time share a query. One that `isKnown` to have
+   * been valid waits for no query before.
    */
   async accountOfKey(
     keySha256: string,
     onReplaced: (wallet: string) => void = () => {},
     onFound: (wallet: string, isDisabled: boolean) => void = () => {},
+    isKnown = false,
   ): Promise<string | null> {
-    const row = await this.#findKey(keySha256)
+    const row = await (isKnown ? this.#findKnownKey(keySha256) : this.#findKey(keySha256))
     if (row === undefined) return null
     if (isSameHash(row.key_sha256, keySha256)) {
       onFound(row.wallet, row.disabled !== null)
@@ -355,5 +365,3 @@ function isSameHash(one: string, other: string): boolean {
 }
 
 const MOST_ENSURED = 10_000
-/** None waits for a batch before: a stranger's key must not delay that of a customer. */
-const KEYS_AT_ONCE = { most: 500, atOnce: Number.POSITIVE_INFINITY }

@@ -51,7 +51,7 @@ export interface KeyCacheOptions {
  * many wait.
  */
 export function createKeyCache(
-  lookUp: (keySha256: string) => Promise<string | null>,
+  lookUp: (keySha256: string, isKnown: boolean) => Promise<string | null>,
   options: KeyCacheOptions = {},
 ): KeyLookUp {
   const { ttlMs = 5000, size = 10_000, now = Date.now, isTrusted = () => true } = options
@@ -66,7 +66,7 @@ export function createKeyCache(
 
   async function ask(hash: string): Promise<string | null> {
     const before = times
-    const account = await lookUp(hash)
+    const account = await lookUp(hash, known.has(hash))
     if (!asking.has(hash) || times !== before) return account
     if (account === null) known.delete(hash)
     else known.set(hash, { account, expires: now() + ttlMs })

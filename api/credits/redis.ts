@@ -22,10 +22,10 @@ import * as scripts from './redis-scripts.ts'
 /**
  * Creates the meter that all processes share. Each step is one Lua script and one round trip.
  * Charges of the same turn of the event loop share one script call, because the call costs more
- * than a charge, and so do renewals of blocks. Needs Redis 6.2 or newer with `maxmemory-policy noeviction`. An account is stored
- * with the reign of the server. A server that restarted, or was a replica until a failover, may
- * lack the last second. Its reign is new: it knows no account until the account is loaded from the
- * ledger again (rule K12).
+ * than a charge, and so do renewals of blocks. Needs Redis 6.2 or newer with
+ * `maxmemory-policy noeviction`. An account is stored with the reign of the server. A server that
+ * restarted, or was a replica until a failover, may lack the last second. Its reign is new: it
+ * knows no account until the account is loaded from the ledger again (rule K12).
  *
  * Keys, each under `prefix`: `account:<wallet>` hash (run: reign, funded, entries, used, reserved,
  * `block:<connection>` = `<sequence>:<credits>`); `usage` stream (a: wallet, c: credits); `reign`
