@@ -1,11 +1,10 @@
-import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
 import { loadavg } from 'node:os'
 import { join } from 'node:path'
 import type { FromClients, FromServer, ToClients, ToServer } from './feed/protocol.ts'
 import { measureResume } from './feed/resume.ts'
 import { median, percentiles, print, printHead, printRow } from './kit/figures.ts'
 import { inFolder } from './kit/folder.ts'
+import { Helper } from './kit/helper.ts'
 import { readOptions } from './kit/options.ts'
 import { withServers } from './kit/servers.ts'
 
@@ -47,39 +46,7 @@ type Env = Readonly<Record<string, string>>
 const inDataDir = (work: (env: Env) => Promise<void>) =>
   inFolder((folder) => work({ DATA_DIR: join(folder, 'data'), METRICS_PORT: '0' }))
 
-/** A process of the bench that answers messages one after the other. */
-class Helper<To extends object, From extends { readonly kind: string }> {
-  readonly #child: ChildProcess
-
-  constructor(script: string, env: Env) {
-    this.#child = fork(join(import.meta.dirname, 'feed', script), {
-      env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
-      execArgv: ['--expose-gc'],
-    })
-  }
-
-  async hear<K extends From['kind']>(kind: K): Promise<Extract<From, { kind: K }>> {
-    const ended = once(this.#child, 'exit').then(() => {
-      throw new Error('a process of the bench ended')
-    })
-    ended.catch(() => {})
-    const [message] = (await Promise.race([once(this.#child, 'message'), ended])) as [From]
-    if (message.kind !== kind) throw new Error(`expected ${kind}, got ${message.kind}`)
-    return message as Extract<From, { kind: K }>
-  }
-
-  ask<K extends From['kind']>(message: To, kind: K): Promise<Extract<From, { kind: K }>> {
-    const answer = this.hear(kind)
-    this.#child.send(message)
-    return answer
-  }
-
-  async end(): Promise<void> {
-    const ended = once(this.#child, 'exit')
-    this.#child.kill('SIGKILL')
-    await ended
-  }
-}
+const script = (name: string) => join(import.meta.dirname, 'feed', name)
 
 type Server = Helper<ToServer, FromServer>
 type Clients = Helper<ToClients, FromClients>
@@ -90,8 +57,8 @@ async function withPair(
   work: (parts: { server: Server; clients: Clients; port: number }) => Promise<void>,
 ): Promise<void> {
   await inDataDir(async (env) => {
-    const server: Server = new Helper('serve.js', { ...servers, ...env, KIND: kind })
-    const clients: Clients = new Helper('clients.js', {})
+    const server: Server = new Helper(script('serve.js'), { ...servers, ...env, KIND: kind })
+    const clients: Clients = new Helper(script('clients.js'), {})
     try {
       const { port } = await server.hear('ready')
       await work({ server, clients, port })
