@@ -13,9 +13,9 @@ const STORE = 'pipeline/store/tables/'
  */
 const MODULES: Readonly<Record<string, readonly string[]>> = {
   // Tables of decoded events.
-  swaps: ['swaps', 'unpriced-swaps', 'token-events', 'decoded-rows', 'withdrawn-swaps'].map(
-    inStore,
-  ),
+  swaps: [
+    ...['swaps', 'unpriced-swaps', 'token-events', 'decoded-rows', 'withdrawn-swaps', 'rollups'],
+  ].map(inStore),
   transfers: [inStore('token-events')],
   undecoded: [inStore('decoded-rows')],
   token_links: ['links', 'decoded-rows'].map(inStore),
@@ -30,10 +30,13 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
   sol_balances: ['wallet-events', 'links'].map(inStore),
   // Tables that the fold derives from events.
   lots: [inStore('books')],
-  disposals: [inStore('books')],
+  disposals: [inStore('books'), inStore('rollups')],
   first_buys: [inStore('books')],
   positions: [inStore('positions'), inStore('books')],
   wallet_metrics: [inStore('wallet-metrics'), inStore('tracked-wallets')],
+  wallet_token_hours: [inStore('rollups')],
+  token_hours: [inStore('rollups')],
+  wallet_days: [inStore('rollups')],
   fold_snapshots: [inStore('fold-snapshots')],
   progress: [inStore('progress')],
   privacy_salt: ['pipeline/workers/fold/privacy-salt.ts'],

@@ -71,6 +71,8 @@ const OWN: Readonly<Record<Role, readonly string[]>> = {
     'pool_streams_total',
     'pools_watched',
     'price_fill_swaps_total',
+    'rollups_complete_until',
+    'rollups_pass_seconds',
     'signals_fired_total',
     'trending_known_tokens',
     'trending_listed_tokens',

@@ -11,7 +11,12 @@ import { startMintFacts } from '../../pipeline/workers/facts/mint-facts.ts'
 import { startPriceFill } from '../../pipeline/workers/facts/price-fill.ts'
 import { startFold } from '../../pipeline/workers/fold/fold.ts'
 import { type LinkCheckWorker, startLinkCheck } from '../../pipeline/workers/links/check-links.ts'
-import { createMintFactsMetrics, createTrendingMetrics } from '../../pipeline/workers/telemetry.ts'
+import { startRollups } from '../../pipeline/workers/rollups/roll-up.ts'
+import {
+  createMintFactsMetrics,
+  createRollupMetrics,
+  createTrendingMetrics,
+} from '../../pipeline/workers/telemetry.ts'
 import { createStrategyRunner } from '../../pipeline/workers/trending/strategy-runner.ts'
 import { startTrending } from '../../pipeline/workers/trending/trending.ts'
 import type { ServiceConfig } from './config.ts'
@@ -33,8 +38,8 @@ export interface Workers extends ServicePart {
 
 /**
  * Starts the fold and the workers that follow what it stores: the check of links, missing prices,
- * facts about mints, the watchlist with the pools of its tokens, and filter strategies (rule G5).
- * Without an RPC server there are no mint facts and no pools.
+ * facts about mints, rollups (rule I4), the watchlist with the pools of its tokens, and filter
+ * strategies (rule G5). Without an RPC server there are no mint facts and no pools.
  */
 export async function startWorkers(
   context: ServiceContext,
@@ -63,17 +68,21 @@ export async function startWorkers(
   const { facts, pools } = startRpcWorkers(deps, chainOf(config, source))
   if (facts) listeners.push((swaps) => facts.note(swaps.map((swap) => swap.baseMint)))
   const signals = createStrategyRunner({ ...deps, strategies })
+  // Among several worker processes, the one that has partition 0 computes.
+  const isMine = () => fold.partitions().includes(0)
   const trending = startTrending(
     {
       ...deps,
       onTick: signals.onTick,
       metrics: createTrendingMetrics(registry),
-      // Among several worker processes, the one that has partition 0 computes.
-      isMine: () => fold.partitions().includes(0),
+      isMine,
       pools,
     },
     { salt, solPriceMaxAgeSeconds },
   )
+  // With a salt the views do not read rollups, which have true figures.
+  const rollups =
+    salt === null ? startRollups({ ...deps, metrics: createRollupMetrics(registry), isMine }) : null
   return {
     onPricesStored: fill.fillNow,
     reload: reloadStrategies(context, signals.replace),
@@ -82,7 +91,7 @@ export async function startWorkers(
       // All at once: a price fill may wait for the fold, which waits for a lost store for a while.
       await Promise.all([
         ...[facts?.stop(), fill.stop(), trending.stop(), pools?.stop()],
-        ...[links?.stop(), fold.stop()],
+        ...[rollups?.stop(), links?.stop(), fold.stop()],
       ])
     },
   }

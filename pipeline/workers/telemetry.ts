@@ -153,3 +153,22 @@ export function createTrendingMetrics(registry: Registry) {
 
 /** See `createTrendingMetrics`. */
 export type TrendingMetrics = ReturnType<typeof createTrendingMetrics>
+
+/** Creates the metrics of the roller. */
+export function createRollupMetrics(registry: Registry) {
+  const { gauge, histogram } = metricsOf(registry)
+  return {
+    completeUntil: gauge(
+      'rollups_complete_until',
+      'Unix seconds of the newest block that is wholly in wallet_days and token_hours.',
+    ),
+    passSeconds: histogram(
+      'rollups_pass_seconds',
+      'Seconds of a pass that computes again what changed since the previous one.',
+      [0.1, 0.2, 0.5, 1, 2, 5, 10, 60, 600],
+    ),
+  }
+}
+
+/** See `createRollupMetrics`. */
+export type RollupMetrics = ReturnType<typeof createRollupMetrics>

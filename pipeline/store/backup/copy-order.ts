@@ -4,7 +4,7 @@
  * thing itself. It is the reverse of the order in which workers write (`workers/fold/README.md`):
  *
  * 1. positions of workers: after a restore they read everything after them again;
- * 2. snapshots of the fold, then the derived rows that they include, then metrics;
+ * 2. rollups, then snapshots of the fold, then the derived rows that they include, then metrics;
  * 3. coverage, verification, breaks and backfills, which say that events are complete;
  * 4. transaction bytes, events, links;
  * 5. credits before the payments that caused them, and those before accounts;
@@ -14,6 +14,9 @@
 const FIRST: readonly string[] = [
   'progress',
   'deposit_positions',
+  'wallet_days',
+  'token_hours',
+  'wallet_token_hours',
   'fold_snapshots',
   'positions',
   'lots',

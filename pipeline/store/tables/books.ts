@@ -1,5 +1,6 @@
-import { inserter } from '../insert-rows.ts'
-import type { Store } from '../store.ts'
+import { batches } from '../../runtime/batches.ts'
+import { inserter, ROWS_PER_INSERT } from '../insert-rows.ts'
+import type { Row, Store } from '../store.ts'
 
 // The tables that the fold derives, except `positions` and `wallet_metrics`. Of a key the highest
 // `version` counts; a tombstone removes it.
@@ -7,8 +8,12 @@ import type { Store } from '../store.ts'
 /** Stores rows of `lots`. */
 export const insertLots = inserter('lots')
 
-/** Stores rows of `disposals`. */
-export const insertDisposals = inserter('disposals')
+/** Stores rows of `disposals`, with the server's time: the roller looks for new rows by it. */
+export async function insertDisposals(store: Store, rows: readonly Row[]): Promise<void> {
+  const stamped = rows.map((row) => Object.assign({ stamped: 1 }, row))
+  for (const some of batches(stamped, ROWS_PER_INSERT))
+    await store.insert('disposals', some, { columns: Object.keys(some[0] ?? {}) })
+}
 
 /** Stores rows of `first_buys`. */
 export const insertFirstBuys = inserter('first_buys')
@@ -25,11 +30,14 @@ const OF_WALLETS = 'wallet IN {wallets:Array(UInt32)}'
 /** The tables of `deleteStaleRows`. */
 export const STALE_TABLES = ['lots', 'disposals', 'positions', 'first_buys'] as const
 
-/** Key columns of each table, and the condition for the rows of `{wallets:Array(UInt32)}`. */
-const KEYS = {
+/**
+ * The columns that a tombstone keeps of each table, which are at least the key, and the condition
+ * for the rows of `{wallets:Array(UInt32)}`.
+ */
+const KEPT = {
   lots: ['wallet, mint, slot, tx_index, event_index', OF_WALLETS],
   disposals: [
-    'wallet, mint, slot, tx_index, event_index, lot_slot, lot_tx_index, lot_event_index',
+    'wallet, mint, slot, tx_index, event_index, lot_slot, lot_tx_index, lot_event_index, block_time',
     OF_WALLETS,
   ],
   positions: ['wallet, mint', OF_WALLETS],
@@ -51,10 +59,11 @@ export async function deleteStaleRows(
 ): Promise<void> {
   const params = { wallets: [...versions.keys()], versions: [...versions.values()] }
   const first = 'transform(wallet, {wallets:Array(UInt32)}, {versions:Array(UInt64)}, 0)'
-  const [key, where] = KEYS[table]
+  const [kept, where] = KEPT[table]
+  const [stamped, stamp] = table === 'disposals' ? [', stamped', ', 1'] : ['', '']
   await store.command(
-    `INSERT INTO ${table} (${key}, version, is_deleted)
-     SELECT ${key}, ${first}, 1 FROM ${table} FINAL WHERE ${where} AND version < ${first}`,
+    `INSERT INTO ${table} (${kept}, version, is_deleted${stamped})
+     SELECT ${kept}, ${first}, 1${stamp} FROM ${table} FINAL WHERE ${where} AND version < ${first}`,
     params,
   )
 }

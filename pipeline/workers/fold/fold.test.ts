@@ -94,7 +94,7 @@ const columnsApart: Record<Table, string[]> = {
   undecoded: ['version', 'is_deleted', 'inserted_at'],
   transactions: ['version', 'is_deleted', 'inserted_at'],
   lots: ['version', 'is_deleted'],
-  disposals: ['version', 'is_deleted'],
+  disposals: ['version', 'is_deleted', 'inserted_at'],
   positions: ['version', 'is_deleted', 'inserted_at'],
   first_buys: ['version', 'is_deleted'],
   wallet_metrics: ['version', 'revision', 'computed_at', 'inserted_at'],
