@@ -17,6 +17,7 @@ import { aHistory } from '../../testing/histories.ts'
 import { slowBooks, slowMatches } from '../../testing/slow-books.ts'
 import { openTestChdb, openTestClickHouse, type TestStore } from '../../testing/test-store.ts'
 import type { WatchEvent, WatchedToken } from '../../trending/watched-token.ts'
+import { Roller } from '../rollups/roller.ts'
 import { watchlistRow } from '../trending/trending-rows.ts'
 import { disposalRow, firstBuyRow, lotRow, metricsRow, positionRow } from './book-rows.ts'
 import { makeEventIdKey } from './event-id-key.ts'
@@ -577,6 +578,7 @@ function testViews(
     await migrate(store)
     for (const table of tables) await store.command(`SYSTEM STOP MERGES ${table}`)
     await storeHistory(store)
+    await new Roller(store, () => true).pass()
     await makeEventIdKey(store)
     const [own] = await store.query<{ name: string }>('SELECT currentDatabase() AS name')
     const analyst = asAnalyst(store)
