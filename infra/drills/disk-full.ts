@@ -2,14 +2,11 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { print } from '../bench/kit/figures.ts'
 import { readOptions } from '../bench/kit/options.ts'
 import { startServers, stopServers } from '../servers/servers.ts'
 import { SERVER_NAMES } from '../servers/state.ts'
-import { describeDifference } from '../simulate/compare.ts'
-import { runSimulation } from '../simulate/run.ts'
 import type { ScriptStep } from '../simulate/script.ts'
-import { slotsOf } from '../simulate/test-bed.ts'
+import { runScript } from './kit/run-script.ts'
 
 const USAGE = `npm run -s drill -- disk-full [options]
 
@@ -45,21 +42,7 @@ export async function run(args: readonly string[]): Promise<boolean> {
     }
     await startServers(data)
     const script = scriptOf(slots)
-    const hours = ((script.at(-1)?.at ?? 0) + CALM) / slotsOf(1)
-    const result = await runSimulation({
-      seed,
-      hours,
-      serversDir: data,
-      isCluster: false,
-      also: new Set(),
-      script,
-      tell: print,
-    })
-    for (const fault of result.faults) print(`FAULT ${fault}`)
-    for (const difference of result.differences.slice(0, 20)) print(describeDifference(difference))
-    const rows = Object.entries(result.rows).map(([table, count]) => `${table} ${count}`)
-    print(`${rows.join(', ')}; ${result.differences.length} differences`)
-    return result.faults.length + result.differences.length === 0
+    return await runScript({ seed, serversDir: data, isCluster: false }, script)
   } finally {
     await stopServers(data)
     for (const disk of disks) unmount(disk)

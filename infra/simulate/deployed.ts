@@ -80,6 +80,8 @@ export class Deployed {
   readonly #faults: Error[] = []
   /** Processes that have ended, and whether all their output has arrived. */
   readonly #ended = new Map<ServiceProcess, boolean>()
+  /** Replicas of ClickHouse that have a fault. */
+  readonly #faulty = new Set<ReplicaNumber>()
   /** Processes that are stopped by SIGSTOP. */
   readonly #suspended = new Set<DeployedPart>()
   #isClosed = false
@@ -90,10 +92,10 @@ export class Deployed {
 
   /**
    * Whether something is away without which the service may stand still. A cluster goes on without
-   * one node or process of each kind.
+   * one node or process of each kind, and one replica of ClickHouse.
    */
   get isHalted(): boolean {
-    return this.#options.faults === null && this.away.size > 0
+    return this.#options.faults === null ? this.away.size > 0 : this.#faulty.size === 2
   }
 
   /** Whether nothing follows the stream. */
@@ -115,8 +117,14 @@ export class Deployed {
     if ('part' in step) return this.#doPart(step.act, step.part)
     if ('server' in step) return this.#doServer(step.act, step.server)
     if (step.act === 'cut') return simulator.disconnect()
-    if (step.act === 'fault') return faults?.begin(step.replica, step.fault.fault)
-    if (step.act === 'mend') return faults?.end(step.replica, step.fault.fault)
+    if (step.act === 'fault') {
+      this.#faulty.add(step.replica)
+      return faults?.begin(step.replica, step.fault.fault)
+    }
+    if (step.act === 'mend') {
+      this.#faulty.delete(step.replica)
+      return faults?.end(step.replica, step.fault.fault)
+    }
     if (step.act === 'fail over') {
       this.#starting.push(this.#noted(faults?.failOver() ?? Promise.resolve()))
       return
@@ -194,7 +202,8 @@ export class Deployed {
         throw new Error(
           `${part} ended by itself (${exitCode ?? signalCode})\n${process.stderr().slice(-4000)}`,
         )
-      if (!isFenced && SERVER_NAMES.some((server) => this.away.has(server))) continue
+      const isServerAway = this.isHalted || SERVER_NAMES.some((server) => this.away.has(server))
+      if (!isFenced && isServerAway) continue
       tell(`${part} ended because ${isFenced ? FENCED : 'a server was down'}; starting it again`)
       this.start(part)
     }
