@@ -56,6 +56,8 @@ export interface ApiDeps {
   readonly registry: Registry
   /** Readiness checks of this process, to which the API adds its own; default: a new set. */
   readonly readiness?: Readiness
+  /** Ends the process with an error. Default: it is logged. */
+  readonly fail?: (error: unknown) => void
   /** Called when a slot is `stored`, `arrived`, `merged` and `written`. */
   readonly onStage?: OnStage | undefined
   /** Takes the trace of each request (rule K22); default: requests are not traced. */
@@ -86,9 +88,10 @@ export interface Api {
 /** Creates the API of one process: REST and the feed on one port (rules of sections D, F). */
 export function createApi(deps: ApiDeps): Api {
   const { config, log, feed, credits, redis, logger, readMs = 10_000, now = Date.now } = deps
+  const { fail = (error: unknown) => logger.error({ err: error }, 'api stands still') } = deps
   const { channel = createMemoryChannel(), readiness = createReadiness() } = deps
   const store = createTimelyStore(deps.store, readMs)
-  const reader = new StateReader({ store: deps.store, log, logger, onStage: deps.onStage })
+  const reader = new StateReader({ ...deps, onGap: fail })
   const position = followStorage({ store, logger, reader })
   const metrics = createApiMetrics(deps.registry)
   const server = createHttpServer(connectionLimits(config, metrics))

@@ -30,6 +30,8 @@ export interface StateReaderDeps {
   readonly store: Store
   readonly log: Pick<EventLog, 'partitions' | 'states'>
   readonly logger: Logger
+  /** Called when entries are missing: the process cannot go on, and a new one reads the tables. */
+  readonly onGap: (error: ServiceError) => void
   /** Called when a slot is `stored`. */
   readonly onStage?: OnStage | undefined
 }
@@ -52,6 +54,8 @@ class Part {
   /** The mark before the newest one: table `progress` has it. */
   before = -1
   blockTime = 0
+  /** Offset of the next entry; null before the first one. */
+  next: bigint | null = null
   /** Highest fencing token. */
   fence = 0
   /** Number of changes that the models do not have. */
@@ -118,6 +122,7 @@ export class StateReader {
     const { store, log } = this.#deps
     this.#consumer = await log.states.follow((batch) => this.#take(batch))
     await this.#readProgress()
+    for (const part of this.#parts) part.applied = part.newest
     const stored = this.#lowestMark()
     await Promise.all(this.#models.map((model) => model.load(store, stored)))
     await this.#readProgress()
@@ -142,6 +147,11 @@ export class StateReader {
     const part = this.#parts[partition]
     if (part === undefined) return
     for (const entry of records) {
+      const isAhead = entry.kind === 'stored' && entry.slot > part.newest
+      const next = part.next ?? entry.offset
+      if (entry.offset > next || (entry.offset < next && isAhead)) return this.#miss(partition)
+      if (entry.offset < next) continue // was handed out before
+      part.next = next + 1n
       if (entry.fence !== null) {
         if (entry.fence < part.fence) continue // of a worker that has lost the partition
         part.fence = entry.fence
@@ -164,6 +174,13 @@ export class StateReader {
     await this.#advance()
     // A partition that another one holds up is read on later.
     while (part.size > MOST_WAITING && !this.#closing.signal.aborted) await this.#moved()
+  }
+
+  /** Entries are gone, or the topic is another one. */
+  #miss(partition: number): void {
+    this.#closing.abort()
+    const text = `entries of the log of states are missing (partition ${partition}): start again`
+    this.#deps.onGap(new ServiceError('internal', text))
   }
 
   async #readProgress(): Promise<void> {

@@ -52,7 +52,14 @@ export async function followStates(
   moveTo(slot: number, blockTime?: number): Promise<StoredSlot>
 }> {
   const log = aLog()
-  const reader = new StateReader({ store, log, logger: createLogger('silent') })
+  const reader = new StateReader({
+    store,
+    log,
+    logger: createLogger('silent'),
+    onGap: (error) => {
+      throw error
+    },
+  })
   for (const model of models) reader.add(model)
   await reader.start()
   const writer = new StateWriter(store, log)

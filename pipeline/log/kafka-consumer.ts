@@ -118,8 +118,10 @@ export class SupervisedConsumer<R = LogRecord> implements Consumer {
     for (let pauseMs = 100; !signal.aborted; pauseMs = Math.min(2 * pauseMs, 2000)) {
       const started = Date.now()
       try {
-        if (this.#options.mode === 'follow' && this.#positions.size === 0)
-          await this.#findStart(since - this.#options.sinceMs)
+        if (this.#options.mode === 'follow' && this.#positions.size === 0) {
+          const { sinceMs } = this.#options
+          await this.#findStart(sinceMs === null ? null : since - sinceMs)
+        }
         await this.#runClient()
         if (signal.aborted) break
       } catch (error) {
@@ -396,10 +398,13 @@ export class SupervisedConsumer<R = LogRecord> implements Consumer {
       consumer.seek({ topic: this.#deps.topic, partition, offset: String(offset) })
   }
 
-  async #findStart(time: number): Promise<void> {
+  /** `time`: unix milliseconds; null: the end. */
+  async #findStart(time: number | null): Promise<void> {
     const { kafka, topic } = this.#deps
     const offsets = await withAdmin(kafka, (admin) =>
-      admin.fetchTopicOffsetsByTimestamp(topic, time),
+      time === null
+        ? admin.fetchTopicOffsets(topic)
+        : admin.fetchTopicOffsetsByTimestamp(topic, time),
     )
     for (const { partition, offset } of offsets) this.#positions.set(partition, BigInt(offset))
   }

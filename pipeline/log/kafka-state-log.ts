@@ -42,7 +42,7 @@ export class KafkaStateLog implements StateLog {
     if (this.#isClosed) throw new ServiceError('closed', 'the log is closed')
     const consumer = new SupervisedConsumer(
       { ...this.#deps, read: decodeState },
-      { mode: 'follow', sinceMs: 0 },
+      { mode: 'follow', sinceMs: null },
       handler,
     )
     this.#consumers.add(consumer)

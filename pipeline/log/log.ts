@@ -151,7 +151,8 @@ export type ConsumeOptions =
        */
       onAssigned?(assignment: PartitionLease): Promise<StartOffsets>
     }
-  | { readonly mode: 'follow'; readonly sinceMs: number }
+  /** `sinceMs` null: from the end on. */
+  | { readonly mode: 'follow'; readonly sinceMs: number | null }
 
 /** The partitions of a consumer, and its right to write what follows from them (rule K15). */
 export interface PartitionLease {

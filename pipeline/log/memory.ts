@@ -270,8 +270,11 @@ class MemoryLog implements EventLog {
         onRedelivery: () => this.#metrics.redeliveries.inc(),
       })
     if (options.mode === 'follow') {
-      const since = this.#options.now() - options.sinceMs
-      const follower = start(this.#parts.map((part) => part.offsetAt(since)))
+      const { sinceMs } = options
+      const since = sinceMs === null ? null : this.#options.now() - sinceMs
+      const follower = start(
+        this.#parts.map((part) => (since === null ? part.end : part.offsetAt(since))),
+      )
       this.#followers.add(follower)
       return follower
     }
