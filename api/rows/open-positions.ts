@@ -6,6 +6,7 @@ import {
   newestPositionWallet,
   type PageOf,
   type PositionVersion,
+  readLargePositions,
   readOpenPositions,
 } from '../../pipeline/store/tables/positions.ts'
 import type { HeldRows } from '../items/held-rows.ts'
@@ -34,22 +35,33 @@ export class OpenPositions implements StateModel {
 
   async load(store: Store, stored: StoredSlot | null): Promise<void> {
     const found: number[] = []
-    const last = await newestPositionWallet(store)
-    for (let from = 0; from <= last; from += WALLETS_AT_ONCE)
-      for (const row of await readOpenPositions(store, from, from + WALLETS_AT_ONCE - 1)) {
-        const open = openPosition(row)
-        if (open === null) continue
-        if (open.first_trade_time > (stored?.blockTime ?? 0)) {
-          this.#early.set(keyOf(row), row)
-          continue
-        }
-        const rowIndex = this.#table.add(open)
-        found.push(rowIndex)
-        this.#listed(open.wallet).push(rowIndex)
-        const token = this.#tokenOf(open)
-        token.wallets.push(open.wallet)
-        count(token, this.#table, rowIndex, 1n)
+    const table = this.#table
+    const take = (rowIndex: number) => {
+      if (table.firstTradeTime(rowIndex) > (stored?.blockTime ?? 0)) {
+        const row = table.row(rowIndex)
+        this.#early.set(keyOf(row), { ...row, version: '0', is_deleted: 0 })
+        table.remove(rowIndex)
+        return
       }
+      found.push(rowIndex)
+      const wallet = table.wallet(rowIndex)
+      this.#listed(wallet).push(rowIndex)
+      const token = this.#tokenOf(table.mint(rowIndex), table.decimals(rowIndex))
+      token.wallets.push(wallet)
+      count(token, table, rowIndex, 1n)
+    }
+    const last = await newestPositionWallet(store)
+    for (let from = 0, wallets = FIRST_WALLETS; from <= last; ) {
+      const columns = await readOpenPositions(store, from, from + wallets - 1)
+      const size = columns?.wallets.length ?? 0
+      if (columns) for (let at = 0; at < size; at++) take(table.addOf(columns, at))
+      from += wallets
+      wallets = Math.ceil(wallets * Math.min(4, AT_ONCE / Math.max(1, size)))
+    }
+    for (const row of await readLargePositions(store)) {
+      const open = openPosition(row)
+      if (open !== null) take(table.add(open))
+    }
     for (const { wallets } of this.#byMint.values()) wallets.sort((a, b) => a - b)
     await this.#positions.fill(found)
     await this.#ages.fill(found)
@@ -157,7 +169,7 @@ export class OpenPositions implements StateModel {
     const before = this.#table.findMint(listed, mint)
     if (before === undefined && next === null) return
     this.#sorted.delete(wallet)
-    const token = this.#tokenOf(row)
+    const token = this.#tokenOf(mint, row.decimals)
     if (token.wallets.length > 0) this.#tokens.remove(token)
     if (before !== undefined) {
       count(token, this.#table, before, -1n)
@@ -191,7 +203,7 @@ export class OpenPositions implements StateModel {
     return listed
   }
 
-  #tokenOf({ mint, decimals }: Pick<PositionVersion, 'mint' | 'decimals'>): HeldToken {
+  #tokenOf(mint: string, decimals: number): HeldToken {
     let token = this.#byMint.get(mint)
     if (token === undefined) {
       token = { mint, decimals, wallets: [], held: 0n, boughtLamports: 0n }
@@ -201,7 +213,7 @@ export class OpenPositions implements StateModel {
   }
 }
 
-const keyOf = ({ wallet, mint }: PositionVersion) => `${wallet} ${mint}`
+const keyOf = ({ wallet, mint }: Pick<PositionVersion, 'wallet' | 'mint'>) => `${wallet} ${mint}`
 
 /** Open positions of a wallet, valid until one changes: table rows are reused then. */
 class HeldList implements HeldRows {
@@ -263,8 +275,9 @@ function byHolders(a: HeldToken, b: HeldToken): number {
   return a.mint < b.mint ? -1 : a.mint > b.mint ? 1 : 0
 }
 
-/** Wallets of one query of a start. */
-const WALLETS_AT_ONCE = 2000
+/** Wallets of the first query of a start, and positions that a later one has about. */
+const FIRST_WALLETS = 2000
+const AT_ONCE = 50_000
 /** So many positions are rather sorted than searched for among all. */
 const FEW = 20_000
 /** Sorted lists that are kept. */

@@ -1,4 +1,4 @@
-import type { HeldPositionRow } from '../../pipeline/store/tables/positions.ts'
+import type { HeldPositionRow, PositionColumns } from '../../pipeline/store/tables/positions.ts'
 
 /**
  * A table of positions in typed arrays, 57 bytes each. As objects they would take several hundred
@@ -14,6 +14,8 @@ export class PositionTable {
   #serials = new Float64Array(INITIAL_CAPACITY)
   /** Four sums per row; a larger one is in `#large`. */
   #sums = new BigInt64Array(INITIAL_CAPACITY * SUMS)
+  /** The halves of `#sums`, the lower one first, as all machines of the service have it. */
+  #words = new Uint32Array(this.#sums.buffer)
   readonly #large = new Map<number, bigint>()
   #end = 0
   /** Shared by all tables, because one table may replace another. */
@@ -28,18 +30,29 @@ export class PositionTable {
 
   /** Adds a position and returns its row. */
   add(position: HeldPositionRow): number {
-    const rowIndex = this.#free.pop() ?? this.#end++
-    if (rowIndex === this.#wallets.length) this.#grow()
-    this.#wallets[rowIndex] = position.wallet
-    this.#mints[rowIndex] = this.#mintNames.use(position.mint)
-    this.#decimals[rowIndex] = position.decimals
-    this.#firstTrades[rowIndex] = position.first_trade_time
-    this.#lastTrades[rowIndex] = position.last_trade_time
-    this.#serials[rowIndex] = PositionTable.#serial++
+    const { wallet, mint, decimals, first_trade_time, last_trade_time } = position
+    const rowIndex = this.#place(wallet, mint, decimals)
+    this.#firstTrades[rowIndex] = first_trade_time
+    this.#lastTrades[rowIndex] = last_trade_time
     this.#setSum(rowIndex, 0, position.bought_amount)
     this.#setSum(rowIndex, 1, position.sold_amount)
     this.#setSum(rowIndex, 2, position.bought_lamports)
     this.#setSum(rowIndex, 3, position.sold_lamports)
+    return rowIndex
+  }
+
+  /** Adds one of many positions and returns its row. */
+  addOf(columns: PositionColumns, at: number): number {
+    const { wallets, mints, decimals, first_trades, last_trades, low, high } = columns
+    const rowIndex = this.#place(wallets[at]!, mints[at]!, decimals[at]!)
+    this.#firstTrades[rowIndex] = first_trades[at]!
+    this.#lastTrades[rowIndex] = last_trades[at]!
+    const words = this.#words
+    for (let index = 0; index < SUMS; index++) {
+      const word = 2 * (rowIndex * SUMS + index)
+      words[word] = low[index]![at]!
+      words[word + 1] = high[index]![at]!
+    }
     return rowIndex
   }
 
@@ -70,6 +83,10 @@ export class PositionTable {
 
   mint(rowIndex: number): string {
     return this.#mintNames.of(this.#mints[rowIndex]!)
+  }
+
+  decimals(rowIndex: number): number {
+    return this.#decimals[rowIndex]!
   }
 
   firstTradeTime(rowIndex: number): number {
@@ -114,6 +131,16 @@ export class PositionTable {
     return this.#firstTrades[a]! - this.#firstTrades[b]! || a - b
   }
 
+  #place(wallet: number, mint: string, decimals: number): number {
+    const rowIndex = this.#free.pop() ?? this.#end++
+    if (rowIndex === this.#wallets.length) this.#grow()
+    this.#wallets[rowIndex] = wallet
+    this.#mints[rowIndex] = this.#mintNames.use(mint)
+    this.#decimals[rowIndex] = decimals
+    this.#serials[rowIndex] = PositionTable.#serial++
+    return rowIndex
+  }
+
   #setSum(rowIndex: number, index: number, text: string): void {
     const at = rowIndex * SUMS + index
     const sum = BigInt(text)
@@ -139,6 +166,7 @@ export class PositionTable {
     this.#lastTrades = longer(this.#lastTrades, new Uint32Array(capacity))
     this.#serials = longer(this.#serials, new Float64Array(capacity))
     this.#sums = longer(this.#sums, new BigInt64Array(capacity * SUMS))
+    this.#words = new Uint32Array(this.#sums.buffer)
   }
 }
 

@@ -126,12 +126,55 @@ const MINT_POSITIONS = `
   WHERE is_deleted = 0 AND buys + sells > 0
   ORDER BY first_buy_time ASC NULLS LAST, wallet LIMIT ${MOST_ROWS}`
 
-/** Returns the newest versions of the open positions of wallets from `from` to `to`. */
-export function readOpenPositions(store: Store, from: number, to: number) {
-  return store.query<PositionVersion>(
-    `SELECT ${POSITION_COLUMNS}
-     FROM positions FINAL WHERE wallet BETWEEN {from:UInt32} AND {to:UInt32} AND served_bought_amount > served_sold_amount LIMIT 1000000`,
+/**
+ * Open positions in columns, which take a third of the time of rows: index `n` of each is one
+ * position. A sum is `high * 2^32 + low`.
+ */
+export interface PositionColumns {
+  readonly wallets: readonly number[]
+  readonly mints: readonly string[]
+  readonly decimals: readonly number[]
+  readonly first_trades: readonly number[]
+  readonly last_trades: readonly number[]
+  /** Of amounts bought and sold, and of lamports spent and received. */
+  readonly low: readonly (readonly number[])[]
+  readonly high: readonly (readonly number[])[]
+}
+
+const SUM_COLUMNS = [
+  'served_bought_amount',
+  'served_sold_amount',
+  'served_bought_lamports',
+  'served_sold_lamports',
+]
+const OPEN = `served_bought_amount > served_sold_amount AND is_deleted = 0
+  AND served_first_trade_time IS NOT NULL AND served_last_trade_time IS NOT NULL`
+const FITS = `greatest(${SUM_COLUMNS.join(', ')}) < toUInt128('9223372036854775808')`
+const all = (value: (column: string) => string) =>
+  SUM_COLUMNS.map((column) => `groupArray(toUInt32(${value(column)}))`).join(', ')
+
+/** Returns the open positions of wallets from `from` to `to` of which every sum is below 2^63. */
+export async function readOpenPositions(
+  store: Store,
+  from: number,
+  to: number,
+): Promise<PositionColumns | undefined> {
+  const [columns] = await store.query<PositionColumns>(
+    `SELECT groupArray(wallet) AS wallets, groupArray(mint) AS mints, groupArray(decimals) AS decimals,
+       groupArray(assumeNotNull(served_first_trade_time)) AS first_trades,
+       groupArray(assumeNotNull(served_last_trade_time)) AS last_trades,
+       [${all((column) => `bitAnd(${column}, 4294967295)`)}] AS low,
+       [${all((column) => `bitShiftRight(${column}, 32)`)}] AS high
+     FROM positions FINAL WHERE wallet BETWEEN {from:UInt32} AND {to:UInt32} AND ${OPEN} AND ${FITS}`,
     { from, to },
+  )
+  return columns
+}
+
+/** Returns the other open positions. */
+export function readLargePositions(store: Store) {
+  return store.query<PositionVersion>(
+    `SELECT ${POSITION_COLUMNS} FROM positions FINAL WHERE ${OPEN} AND NOT (${FITS}) LIMIT 1000000`,
   )
 }
 
