@@ -51,8 +51,6 @@ class Part {
   /** Slots of the newest mark, and of the newest one that the models have. */
   newest = -1
   applied = -1
-  /** The mark before the newest one: table `progress` has it. */
-  before = -1
   blockTime = 0
   /** Offset of the next entry; null before the first one. */
   next: bigint | null = null
@@ -164,10 +162,7 @@ export class StateReader {
       const { slot, blockTime } = entry
       part.segments.push({ changes: part.open, slot, blockTime })
       part.open = []
-      if (slot > part.newest) {
-        part.before = part.newest
-        part.newest = slot
-      }
+      part.newest = Math.max(part.newest, slot)
       part.blockTime = blockTime
     }
     this.#notify()
@@ -229,10 +224,8 @@ export class StateReader {
     if (replicas === undefined) return true
     for (; !this.#closing.signal.aborted; await pause(RETRY_MS, this.#closing.signal))
       try {
-        const reached = this.#parts.map(({ before: slot }, partition) => ({ partition, slot }))
-        replicas.remember(
-          reached.filter(({ slot }) => slot >= 0).map((one) => ({ worker: 'fold', ...one })),
-        )
+        const { newest: slot } = this.#lowest()
+        replicas.remember([{ worker: 'fold', partition: null, slot }])
         await replicas.catchUp()
         this.#outage.worked()
         return true

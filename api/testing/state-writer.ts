@@ -36,8 +36,8 @@ export class StateWriter {
   /** Everything up to the slot is stored. Its block time is that of `markStored`. */
   async moveTo(slot: number, blockTime = 1_700_000_000 + slot): Promise<void> {
     const marks = new Map([0, 1].map((partition) => [partition, { slot, blockTime }]))
-    await this.#changes.append(new Map(), marks)
     await markStored(this.store, slot, MARKED_PARTITIONS, blockTime)
+    await this.#changes.append(new Map(), marks)
   }
 }
 

@@ -26,7 +26,7 @@ export interface StateChange {
 
 /**
  * Up to which slot a worker has stored a partition: every row that follows from these slots is in
- * its table, and on the log before this entry.
+ * its table, and on the log before this entry, and table `progress` has the slot.
  */
 export interface StoredMark {
   readonly kind: 'stored'

@@ -201,8 +201,8 @@ export async function openLiveEdge(
       )
       position.bought_amount = position.served_bought_amount
       await store.insert('positions', [position])
-      await states.append(new Map(), new Map([[0, { slot, blockTime: time }]]))
       await storeMarker(store, slot)
+      await states.append(new Map(), new Map([[0, { slot, blockTime: time }]]))
     },
   }
 }

@@ -74,7 +74,7 @@ async function readTables(): Promise<Tables> {
   const tables: Record<string, Row[]> = {}
   for (const table of TABLES) {
     const columns = await store.query<{ name: string }>(
-      'SELECT name FROM system.columns WHERE database = currentDatabase() AND table = {table:String} ORDER BY position',
+      "SELECT name FROM system.columns WHERE database = currentDatabase() AND table = {table:String} AND default_kind != 'EPHEMERAL' ORDER BY position",
       { table },
     )
     const names = columns

@@ -46,7 +46,7 @@ const APART = 'version, inserted_at'
 const TABLES = {
   swaps: APART,
   lots: 'version',
-  disposals: 'version',
+  disposals: APART,
   positions: APART,
   first_buys: 'version',
   wallet_metrics: 'version, revision, inserted_at',

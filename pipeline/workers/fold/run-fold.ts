@@ -67,10 +67,10 @@ export interface FoldDeps {
 
 /**
  * Runs the loop of a worker. It joins batches of the partitions into one flush, lets the worker
- * store it, appends what was stored to the log of states, then stores `progress`, then lets the log
- * commit the offsets. Every write of a flush is
- * idempotent, so a crash at any point only repeats the flush. While the store is down the loop
- * waits, and memory holds one batch a partition.
+ * store it, appends what was stored to the log of states, stores `progress`, appends that to the
+ * log of states, then lets the log commit the offsets. Every write of a flush is idempotent, so a
+ * crash at any point only repeats the flush. While the store is down the loop waits, and memory
+ * holds one batch a partition.
  */
 export async function runFold(
   createWorker: (store: Store) => FoldWorker,
@@ -105,8 +105,10 @@ export async function runFold(
     const slots = [...newest.values()].flatMap((marker) => marker?.slot ?? [])
     if (slots.length > 0) onStage?.('folded', Math.max(...slots))
     const positions = await progress.advance(batches, newest)
-    await appendStates(marksOf(positions))
+    await appendStates(NO_MARKS)
     await progress.store(positions)
+    // Last, so that what readers serve as stored is where a restart goes on.
+    await appendStates(marksOf(positions))
     const { slot } = progress.status(assigned)
     if (slot !== null) onStage?.('stored', slot)
   }
@@ -119,7 +121,7 @@ export async function runFold(
   const runBetween = (work: () => Promise<void>) =>
     guarded(async () => {
       await work()
-      await appendStates(new Map())
+      await appendStates(NO_MARKS)
     })
 
   /**
@@ -193,6 +195,8 @@ export async function runFold(
     },
   }
 }
+
+const NO_MARKS = new Map<number, never>()
 
 /** What readers of the log of states are told of the partitions. */
 function marksOf(positions: ReadonlyMap<number, StoredPosition>) {
