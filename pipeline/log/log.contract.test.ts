@@ -106,7 +106,7 @@ class Received {
 }
 
 const shared = (group = 'fold') => ({ mode: 'shared', group }) as const
-const follow = (sinceMs: number) => ({ mode: 'follow', sinceMs }) as const
+const follow = (sinceMs: number | null) => ({ mode: 'follow', sinceMs }) as const
 const asMarker = (slot: number) => ({ kind: 'marker', marker: marker(slot) })
 const asRecord = (slot: number, wallet: number, late: string | null = null) => ({
   kind: 'record',
@@ -485,12 +485,12 @@ contract(
   },
 )
 
-contract('followers see every partition, from the time they ask for', async (t, backend) => {
+contract('followers see every partition, from the end or the time they ask for', async (t, backend) => {
   const log = await backend.open()
   await log.appendSlot(slotOf(1, [1, 2, 3]))
   const live = new Received()
   const past = new Received()
-  await log.consume(follow(0), live.handler)
+  await log.consume(follow(null), live.handler)
   await log.consume(follow(60_000), past.handler)
   await log.appendSlot(slotOf(2, [1, 2, 3]))
   await Promise.all([live.until(() => live.count() === 6), past.until(() => past.count() === 12)])
