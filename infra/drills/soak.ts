@@ -9,7 +9,7 @@ import { median, print, printHead, printRow } from '../bench/kit/figures.ts'
 import { readOptions } from '../bench/kit/options.ts'
 import { residentMiB } from '../bench/kit/resident.ts'
 import { serversStatus, startServers } from '../servers/servers.ts'
-import { BUSY_MARKET } from '../simulator/market/sizes.ts'
+import { CALM_MARKET } from '../simulator/market/sizes.ts'
 import { Customer } from '../whole-service/customer.ts'
 import { type Deployment, deploy, emptyServers } from '../whole-service/deployment.ts'
 import { Follower } from '../whole-service/follower.ts'
@@ -20,14 +20,14 @@ import { runOperator } from './kit/run-operator.ts'
 
 const USAGE = `npm run -s drill -- soak --data DIR [options]
 
-Runs two processes of each role on a cluster, over a market with many times the usual trades, with a
-follower on each API. Prints the lag, the memory of each process and the disk of each server every
+Runs two processes of each role on a cluster, over many times the trades of the market that npm
+start has, with a follower on each API. Prints the lag, the memory of each process and the disk of each server every
 few minutes. Exits with 1 if a process of the service grows after the first quarter, the lag grows,
 a process ends, a follower misses trades of the other one, or credits do not add up.
 
   --data DIR     folder of a cluster (infra/servers); left running
   --minutes N    how long (120)
-  --times N      transactions of the market, in times the usual ones (10)
+  --times N      transactions, in times those of npm start (10)
   --every N      seconds between two lines (120)`
 
 /** The median of the last quarter may be this much above that of the second one. */
@@ -57,8 +57,8 @@ export async function run(args: readonly string[]): Promise<boolean> {
   const servers = await emptyServers(await startServers(data, { cluster: true }))
   const simulator = startProcess('infra/simulator/main.js', {}, [
     ...['--wallets-file', join(folder, 'wallets.txt')],
-    ...['--tracked-per-slot', String(times * BUSY_MARKET.trackedPerSlot)],
-    ...['--others-per-slot', String(times * BUSY_MARKET.othersPerSlot)],
+    ...['--tracked-per-slot', String(times * CALM_MARKET.trackedPerSlot)],
+    ...['--others-per-slot', String(times * CALM_MARKET.othersPerSlot)],
   ])
   await simulator.line('WALLETS_FILE')
   const deployment = await deploy('embedded', [], {
