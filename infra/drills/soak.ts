@@ -21,8 +21,8 @@ import { runOperator } from './kit/run-operator.ts'
 const USAGE = `npm run -s drill -- soak --data DIR [options]
 
 Runs two processes of each role on a cluster, over many times the trades of the market that npm
-start has, with a follower on each API. Prints the lag, the memory of each process and the disk of each server every
-few minutes. Exits with 1 if a process of the service grows after the first quarter, the lag grows,
+start has, with a follower on each API. Prints the lag, the memory of each process and the disk of
+each server every few minutes. Exits with 1 if a process of the service grows after the first quarter, the lag grows,
 a process ends, a follower misses trades of the other one, or credits do not add up.
 
   --data DIR     folder of a cluster (infra/servers); left running

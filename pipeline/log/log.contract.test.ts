@@ -485,28 +485,31 @@ contract(
   },
 )
 
-contract('followers see every partition, from the end or the time they ask for', async (t, backend) => {
-  const log = await backend.open()
-  await log.appendSlot(slotOf(1, [1, 2, 3]))
-  const live = new Received()
-  const past = new Received()
-  await log.consume(follow(null), live.handler)
-  await log.consume(follow(60_000), past.handler)
-  await log.appendSlot(slotOf(2, [1, 2, 3]))
-  await Promise.all([live.until(() => live.count() === 6), past.until(() => past.count() === 12)])
-  t.deepEqual(live.content(), [
-    [asRecord(2, 1), asMarker(2)],
-    [asRecord(2, 2), asMarker(2)],
-    [asRecord(2, 3), asMarker(2)],
-  ] as never)
-  t.deepEqual(past.content()[0], [
-    asRecord(1, 1),
-    asMarker(1),
-    asRecord(2, 1),
-    asMarker(2),
-  ] as never)
-  await log.close()
-})
+contract(
+  'followers see every partition, from the end or the time they ask for',
+  async (t, backend) => {
+    const log = await backend.open()
+    await log.appendSlot(slotOf(1, [1, 2, 3]))
+    const live = new Received()
+    const past = new Received()
+    await log.consume(follow(null), live.handler)
+    await log.consume(follow(60_000), past.handler)
+    await log.appendSlot(slotOf(2, [1, 2, 3]))
+    await Promise.all([live.until(() => live.count() === 6), past.until(() => past.count() === 12)])
+    t.deepEqual(live.content(), [
+      [asRecord(2, 1), asMarker(2)],
+      [asRecord(2, 2), asMarker(2)],
+      [asRecord(2, 3), asMarker(2)],
+    ] as never)
+    t.deepEqual(past.content()[0], [
+      asRecord(1, 1),
+      asMarker(1),
+      asRecord(2, 1),
+      asMarker(2),
+    ] as never)
+    await log.close()
+  },
+)
 
 contract(
   'a follower that waits with one partition for what another one brings later gets that',
