@@ -1,15 +1,9 @@
 import { strict as assert } from 'node:assert'
 import type { StateLog, StateRow } from '../log/state-log.ts'
 import type { Store } from '../store/store.ts'
-import { readWrittenRows, type WrittenTable } from '../store/tables/written-rows.ts'
+import { keyColumns, readWrittenRows, type WrittenTable } from '../store/tables/written-rows.ts'
 
-const KEYS = {
-  positions: ['wallet', 'mint'],
-  wallet_metrics: ['wallet'],
-  swaps: ['slot', 'tx_index', 'wallet', 'event_index'],
-  late_swaps: ['epoch', 'passed_slot', 'partition', 'offset'],
-} as const satisfies Record<WrittenTable, readonly string[]>
-const TABLES = Object.keys(KEYS) as WrittenTable[]
+const TABLES = ['positions', 'wallet_metrics', 'swaps', 'late_swaps'] as const
 
 /** The tables as a reader of a log of states has them that began with empty tables. */
 export class StateMirror {
@@ -57,7 +51,12 @@ const emptyTables = (): Tables => ({
 })
 
 function take(tables: Tables, table: WrittenTable, row: StateRow): void {
-  tables[table].set(KEYS[table].map((column) => row[column]).join('/'), row)
+  tables[table].set(
+    keyColumns(table)
+      .map((column) => row[column])
+      .join('/'),
+    row,
+  )
 }
 
 // A tracked wallet without events has a row, which is that of no row.

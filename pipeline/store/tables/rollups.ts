@@ -32,16 +32,6 @@ export interface MintRange {
   readonly last: string
 }
 
-/** The clock of the server, in unix milliseconds. Columns `inserted_at` are of it. */
-export async function readServerTime(store: Store): Promise<number> {
-  const [row] = await store.query<{ ms: string }>(
-    'SELECT toUnixTimestamp64Milli(now64(3)) AS ms',
-    {},
-    ['ms'],
-  )
-  return Number(row?.ms)
-}
-
 /** The highest version of all rows of rollups; 0 without one. */
 export async function readNewestRollupVersion(store: Store): Promise<number> {
   const tables = ['wallet_token_hours', 'token_hours', 'wallet_days']

@@ -46,6 +46,11 @@ export function tableWritten(statement: string): WrittenTable | undefined {
   return name !== undefined && name in TABLES ? (name as WrittenTable) : undefined
 }
 
+/** Returns the columns that tell the rows of a table apart, in its order. */
+export function keyColumns(table: WrittenTable): readonly string[] {
+  return TABLES[table].key.split(', ')
+}
+
 /**
  * Yields the rows of some partitions of the log that were written since a time, in pages: the
  * newest row of each key. `since`: unix milliseconds of the server's clock; `count`:
@@ -58,7 +63,7 @@ export async function* readWrittenRows(
   of: { readonly partitions: readonly number[]; readonly count: number },
 ): AsyncGenerator<readonly Row[]> {
   const { columns, key, by, newest } = TABLES[table]
-  const names = key.split(', ')
+  const names = keyColumns(table)
   for (let after = ''; ; ) {
     const rows = await store.query<Row>(
       `SELECT ${columns} FROM ${table}
@@ -72,14 +77,4 @@ export async function* readWrittenRows(
     const values = names.map((name) => `'${String(last[name])}'`)
     after = `AND (${key}) > (${values.join(', ')})`
   }
-}
-
-/** Returns the server's time in unix milliseconds. */
-export async function readStoreTime(store: Store): Promise<number> {
-  const [row] = await store.query<{ ms: string }>(
-    'SELECT toUnixTimestamp64Milli(now64(3)) AS ms',
-    {},
-    ['ms'],
-  )
-  return Number(row?.ms)
 }

@@ -1,12 +1,12 @@
 import type { StateChange, StateLog, StateMessage, StoredMark } from '../../log/state-log.ts'
 import { partitionOf } from '../../log/topics.ts'
+import { readServerTime } from '../../store/server-time.ts'
 import type { Row, Store } from '../../store/store.ts'
 import { storedLateOf } from '../../store/tables/late-swaps.ts'
 import { positionVersionOf } from '../../store/tables/positions.ts'
 import { swapRowOf } from '../../store/tables/swaps.ts'
 import { storedMetricsOf } from '../../store/tables/wallet-metrics.ts'
 import {
-  readStoreTime,
   readWrittenRows,
   tableWritten,
   type WrittenTable,
@@ -56,7 +56,7 @@ export class StatePublisher {
       },
       command: async (sql, params) => {
         const table = tableWritten(sql)
-        const since = table === undefined ? 0 : await readStoreTime(store)
+        const since = table === undefined ? 0 : await readServerTime(store)
         await store.command(sql, params)
         if (table !== undefined) this.#readSince(table, since)
       },
@@ -85,7 +85,7 @@ export class StatePublisher {
 
   /** Appends everything that was stored, and then the marks of partitions. */
   async append(fences: Fences, marks: ReadonlyMap<number, Mark>): Promise<void> {
-    if (this.#unread.size > 0) this.#readAt = await readStoreTime(this.store)
+    if (this.#unread.size > 0) this.#readAt = await readServerTime(this.store)
     const of = { partitions: this.#partitions, count: this.#log.partitions }
     for (const [table, since] of this.#unread) {
       for await (const rows of readWrittenRows(this.store, table, since, of))

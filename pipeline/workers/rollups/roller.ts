@@ -1,3 +1,4 @@
+import { readServerTime } from '../../store/server-time.ts'
 import type { Store } from '../../store/store.ts'
 import { insertProgress, readProgress, readStorageMarker } from '../../store/tables/progress.ts'
 import {
@@ -9,7 +10,6 @@ import {
   readChangedHours,
   readChangedMints,
   readNewestRollupVersion,
-  readServerTime,
   rollUpDay,
   rollUpHours,
   rollUpTokens,
