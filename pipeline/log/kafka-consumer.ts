@@ -410,6 +410,24 @@ export class SupervisedConsumer<R = LogRecord> implements Consumer {
   }
 }
 
+/**
+ * Starts a consumer that is among `consumers` until it is closed. Resolves when it has its
+ * partitions.
+ */
+export async function startAmong<R>(
+  consumers: Set<Consumer>,
+  consumer: SupervisedConsumer<R>,
+): Promise<Consumer> {
+  consumers.add(consumer)
+  await consumer.started
+  return {
+    async close() {
+      await consumer.close()
+      consumers.delete(consumer)
+    },
+  }
+}
+
 /** Reads an entry of the log of events. */
 export function readLogRecord(value: Uint8Array | null, offset: bigint): EntryRead<LogRecord> {
   const decoded = decodeMessage(value)

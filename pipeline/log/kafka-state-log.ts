@@ -1,6 +1,6 @@
 import { ServiceError } from '../domain/service-error.ts'
 import { type AppendQueue, createAppendQueue } from './append-queue.ts'
-import { type ConsumerDeps, SupervisedConsumer } from './kafka-consumer.ts'
+import { type ConsumerDeps, SupervisedConsumer, startAmong } from './kafka-consumer.ts'
 import { openProducer, type PatientProducer } from './kafka-producer.ts'
 import type { Consumer } from './log.ts'
 import { decodeState, encodeState } from './state-entry.ts'
@@ -40,19 +40,9 @@ export class KafkaStateLog implements StateLog {
 
   async follow(handler: StateHandler): Promise<Consumer> {
     if (this.#isClosed) throw new ServiceError('closed', 'the log is closed')
-    const consumer = new SupervisedConsumer(
-      { ...this.#deps, read: decodeState },
-      { mode: 'follow', sinceMs: null },
-      handler,
-    )
-    this.#consumers.add(consumer)
-    await consumer.started
-    return {
-      close: async () => {
-        await consumer.close()
-        this.#consumers.delete(consumer)
-      },
-    }
+    const deps = { ...this.#deps, read: decodeState }
+    const options = { mode: 'follow', sinceMs: null } as const
+    return startAmong(this.#consumers, new SupervisedConsumer(deps, options, handler))
   }
 
   async close(): Promise<void> {

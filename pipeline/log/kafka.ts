@@ -24,7 +24,13 @@ import {
   whileSettling,
   withAdmin,
 } from './kafka-client.ts'
-import { FENCE_HEADERS, KEPT_HEADERS, readLogRecord, SupervisedConsumer } from './kafka-consumer.ts'
+import {
+  FENCE_HEADERS,
+  KEPT_HEADERS,
+  readLogRecord,
+  SupervisedConsumer,
+  startAmong,
+} from './kafka-consumer.ts'
 import { hasCommitted, hasMembers, readEnds, readExtent } from './kafka-offsets.ts'
 import { openProducer, type PatientProducer } from './kafka-producer.ts'
 import { KafkaStateLog } from './kafka-state-log.ts'
@@ -270,15 +276,7 @@ class KafkaLog implements EventLog {
   async consume(options: ConsumeOptions, handler: BatchHandler): Promise<Consumer> {
     if (this.#closing.signal.aborted) throw new ServiceError('closed', 'the log is closed')
     const deps = { ...this.#consumerDeps(this.#parts.topic), read: readLogRecord }
-    const consumer = new SupervisedConsumer(deps, options, handler)
-    this.#consumers.add(consumer)
-    await consumer.started
-    return {
-      close: async () => {
-        await consumer.close()
-        this.#consumers.delete(consumer)
-      },
-    }
+    return startAmong(this.#consumers, new SupervisedConsumer(deps, options, handler))
   }
 
   async checkFormat(): Promise<void> {
