@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import { frameSize, masked, socketRequest } from '../kit/frames.ts'
 import { ACCOUNTS, type FromClients, type ToClients } from './protocol.ts'
 
 /**
@@ -43,16 +44,14 @@ function check(): void {
 async function open({ port }: Extract<ToClients, { kind: 'connect' }>, n: number): Promise<Socket> {
   const socket = connect(port, '127.0.0.1')
   socket.setNoDelay(true)
-  socket.write(
-    `GET /ws HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nAuthorization: Bearer ${ACCOUNTS[n % ACCOUNTS.length]}\r\n\r\n`,
-  )
+  socket.write(socketRequest(ACCOUNTS[n % ACCOUNTS.length] ?? ''))
   const [head] = (await once(socket, 'data')) as [Buffer]
   if (!head.toString('latin1').startsWith('HTTP/1.1 101')) throw new Error(head.toString())
   const subscribe = { action: 'subscribe', channels: ['trades'] }
   const subscribed = once(socket, 'data')
   socket.write(masked(JSON.stringify(subscribe)))
   let [rest] = (await subscribed) as [Buffer]
-  rest = read(rest.subarray(sizeOf(rest)), n === 0) // after the answer
+  rest = read(rest.subarray(frameSize(rest)), n === 0) // after the answer
   socket.on('data', (chunk: Buffer) => {
     rest = read(rest.length === 0 ? chunk : Buffer.concat([rest, chunk]), n === 0)
     check()
@@ -64,7 +63,7 @@ async function open({ port }: Extract<ToClients, { kind: 'connect' }>, n: number
 function read(bytes: Buffer, isSample: boolean): Buffer {
   let at = 0
   for (;;) {
-    const size = sizeOf(bytes, at)
+    const size = frameSize(bytes, at)
     if (size === 0 || at + size > bytes.length) break
     if (((bytes[at] ?? 0) & 0x0f) === 1) received++
     if (isSample) {
@@ -74,21 +73,4 @@ function read(bytes: Buffer, isSample: boolean): Buffer {
     at += size
   }
   return bytes.subarray(at)
-}
-
-/** Length of the frame at a position; 0 when its head is incomplete. */
-function sizeOf(bytes: Buffer, at = 0): number {
-  if (bytes.length < at + 2) return 0
-  const short = (bytes[at + 1] ?? 0) & 0x7f
-  if (short < 126) return 2 + short
-  return bytes.length < at + 4 ? 0 : 4 + bytes.readUInt16BE(at + 2)
-}
-
-function masked(text: string): Buffer {
-  const payload = Buffer.from(text)
-  const head =
-    payload.length < 126
-      ? Buffer.from([0x81, 0x80 | payload.length])
-      : Buffer.from([0x81, 0x80 | 126, payload.length >> 8, payload.length & 0xff])
-  return Buffer.concat([head, Buffer.alloc(4), payload])
 }

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
+import { frameSize, masked, socketRequest } from '../kit/frames.ts'
 import type { FromSockets, ToSockets } from './protocol.ts'
 
 /**
@@ -50,9 +51,7 @@ async function connectAll({ port, keysFile }: Extract<ToSockets, { kind: 'connec
 async function open(port: number, key: string, n: number): Promise<boolean> {
   const localAddress = `127.0.0.${1 + Math.floor(n / SOCKETS_PER_ADDRESS)}`
   const socket = connect({ port, host: '127.0.0.1', localAddress, noDelay: true })
-  socket.write(
-    `GET /ws HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nAuthorization: Bearer ${key}\r\n\r\n`,
-  )
+  socket.write(socketRequest(key))
   const [head] = (await once(socket, 'data')) as [Buffer]
   const text = head.toString('latin1')
   if (/^HTTP\/1.1 (408|429|503)/.test(text)) {
@@ -63,7 +62,7 @@ async function open(port: number, key: string, n: number): Promise<boolean> {
   const subscribed = once(socket, 'data')
   socket.write(masked(JSON.stringify(SUBSCRIBE)))
   const [answer] = (await subscribed) as [Buffer]
-  let rest: Buffer = read(answer.subarray(sizeOf(answer)), socket)
+  let rest: Buffer = read(answer.subarray(frameSize(answer)), socket)
   socket.on('data', (chunk: Buffer) => {
     rest = read(rest.length === 0 ? chunk : Buffer.concat([rest, chunk]), socket)
     check()
@@ -78,7 +77,7 @@ async function open(port: number, key: string, n: number): Promise<boolean> {
 function read(bytes: Buffer, socket: Socket): Buffer {
   let at = 0
   for (;;) {
-    const size = sizeOf(bytes, at)
+    const size = frameSize(bytes, at)
     if (size === 0 || at + size > bytes.length) break
     const opcode = (bytes[at] ?? 0) & 0x0f
     if (opcode === 9) socket.write(PONG)
@@ -104,20 +103,4 @@ function check(): void {
   expected = Number.POSITIVE_INFINITY
   tell({ kind: 'received', times: [...times.values()] })
   times = new Map()
-}
-
-/** Length of the frame at a position; 0 when its head is incomplete. */
-function sizeOf(bytes: Buffer, at = 0): number {
-  if (bytes.length < at + 2) return 0
-  const short = (bytes[at + 1] ?? 0) & 0x7f
-  if (short < 126) return 2 + short
-  return bytes.length < at + 4 ? 0 : 4 + bytes.readUInt16BE(at + 2)
-}
-
-function masked(text: string): Buffer {
-  const payload = Buffer.from(text)
-  return Buffer.concat([
-    Buffer.from([0x81, 0x80 | 126, payload.length >> 8, payload.length & 0xff, 0, 0, 0, 0]),
-    payload,
-  ])
 }
