@@ -4,8 +4,7 @@ import { createLogger } from '../../pipeline/runtime/logger.ts'
 import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
 import type { Row, Store } from '../../pipeline/store/store.ts'
 import { StatePublisher } from '../../pipeline/workers/fold/state-publisher.ts'
-import type { StoredSlot } from '../state-reader.ts'
-import { type StateModel, StateReader } from '../state-reader.ts'
+import { type StateModel, StateReader, type StoredSlot } from '../state-reader.ts'
 import { markStored } from './rows.ts'
 
 /** Partitions of the tables that `markStored` writes. */
@@ -35,7 +34,9 @@ export class StateWriter {
 
   /** Everything up to the slot is stored. Its block time is that of `markStored`. */
   async moveTo(slot: number, blockTime = 1_700_000_000 + slot): Promise<void> {
-    const marks = new Map([0, 1].map((partition) => [partition, { slot, blockTime }]))
+    const marks = new Map(
+      Array.from({ length: MARKED_PARTITIONS }, (_, partition) => [partition, { slot, blockTime }]),
+    )
     await markStored(this.store, slot, MARKED_PARTITIONS, blockTime)
     await this.#changes.append(new Map(), marks)
   }
