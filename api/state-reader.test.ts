@@ -164,11 +164,15 @@ test.serial(
   async (t) => {
     const waiting: (() => void)[] = []
     const remembered: unknown[] = []
+    const awaited: unknown[] = []
     const { reader, seen, say } = await startReader(10, {
       cluster: 'c',
       remember: (positions) => remembered.push(...positions),
       arriveAt: async () => {},
-      catchUp: () => new Promise((resolve) => waiting.push(resolve)),
+      catchUp: (tables) => {
+        awaited.push(tables)
+        return new Promise((resolve) => waiting.push(resolve))
+      },
     })
     const isWaiting = async () => {
       while (waiting.length === 0) await new Promise(setImmediate)
@@ -185,6 +189,8 @@ test.serial(
     t.deepEqual(seen.slice(1), [[11, [1]]])
     const reached = (slot: number) => ({ worker: 'fold', partition: null, slot })
     t.deepEqual(remembered, [reached(10), reached(11)])
+    const tables = ['positions', 'wallet_metrics', 'swaps', 'late_swaps', 'mints']
+    t.deepEqual(awaited, [tables, tables])
     await reader.stop()
   },
 )

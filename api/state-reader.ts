@@ -1,6 +1,6 @@
 import { ServiceError } from '../pipeline/domain/service-error.ts'
 import type { Consumer, EventLog, LogBatch } from '../pipeline/log/log.ts'
-import type { StateChange, StateEntry } from '../pipeline/log/state-log.ts'
+import { STATE_TABLES, type StateChange, type StateEntry } from '../pipeline/log/state-log.ts'
 import type { Logger } from '../pipeline/runtime/logger.ts'
 import { createOutageLog, type OutageLog } from '../pipeline/runtime/outage-log.ts'
 import { pause } from '../pipeline/runtime/pause.ts'
@@ -216,8 +216,8 @@ export class StateReader {
   }
 
   /**
-   * Waits until the server in use has every row of the next marker: a replica gets them after the
-   * server that the fold wrote to (rule K13). Returns whether it has; false once this stops.
+   * Waits until the server in use has every row of the next marker that answers read: a replica gets
+   * them after the server that the fold wrote to (rule K13). Returns whether it has; false once this stops.
    */
   async #hasArrived(): Promise<boolean> {
     const { replicas } = this.#deps.store
@@ -226,7 +226,7 @@ export class StateReader {
       try {
         const { newest: slot } = this.#lowest()
         replicas.remember([{ worker: 'fold', partition: null, slot }])
-        await replicas.catchUp()
+        await replicas.catchUp(STATE_TABLES)
         this.#outage.worked()
         return true
       } catch (error) {

@@ -179,6 +179,35 @@ test('a position is reached once the server has replicated everything before it;
   await set.close()
 })
 
+test('positions that arrive while the server is asked are waited for together', async (t) => {
+  const { servers, set } = threeServers()
+  const [a] = servers
+  await set.ping()
+  let replicate = () => {}
+  a.synced = new Promise((resolve) => {
+    replicate = resolve
+  })
+  const first = set.arriveAt([at(5)])
+  await nextTurn()
+  const later = [set.arriveAt([at(6)]), set.arriveAt([at(7)]), set.arriveAt([at(8)])]
+  await nextTurn()
+  replicate()
+  await Promise.all([first, ...later])
+  const sync = 'SYSTEM SYNC REPLICA swaps LIGHTWEIGHT'
+  t.deepEqual(a.calls, [sync, sync])
+  await set.close()
+})
+
+test('of named tables alone what was stored is waited for', async (t) => {
+  const { servers, set } = threeServers()
+  await set.catchUp(['positions', 'mints'])
+  t.deepEqual(servers[0].calls, [
+    'SYSTEM SYNC REPLICA positions LIGHTWEIGHT',
+    'SYSTEM SYNC REPLICA mints LIGHTWEIGHT',
+  ])
+  await set.close()
+})
+
 test('before a process changes to another server, that server has replicated everything', async (t) => {
   const { servers, set, reader } = threeServers()
   const [a, b] = servers

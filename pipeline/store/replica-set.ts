@@ -49,6 +49,10 @@ export class ReplicaSet implements Engine, Replicas {
   readonly #reached = new ReachedPositions()
   /** Positions whose rows the server in use has in every table. */
   readonly #arrived = new ReachedPositions()
+  /** Ends when no arrival is under way. */
+  #arrival: Promise<void> = Promise.resolve()
+  /** The arrival after that one, which has not begun. */
+  #nextArrival: Promise<void> | null = null
   readonly #closing = new AbortController()
   /** The server in use; null while none is fit. */
   #current: Replica | null = null
@@ -102,13 +106,24 @@ export class ReplicaSet implements Engine, Replicas {
     if (newer.length === 0) return
     // Before the wait: a server that is chosen meanwhile has them, and has caught up.
     this.remember(newer)
-    await this.catchUp()
+    await this.#arriveTogether()
     for (const position of newer) this.#arrived.add(position)
   }
 
-  async catchUp(): Promise<void> {
+  /** Catches up in every table. Calls that come while it does so share the next time. */
+  #arriveTogether(): Promise<void> {
+    this.#nextArrival ??= this.#arrival.then(() => {
+      this.#nextArrival = null
+      const arrival = this.catchUp()
+      this.#arrival = arrival.catch(() => {})
+      return arrival
+    })
+    return this.#nextArrival
+  }
+
+  async catchUp(tables?: readonly string[]): Promise<void> {
     try {
-      await catchUp(this.#current ?? (await this.#choose()), this.cluster)
+      await catchUp(this.#current ?? (await this.#choose()), this.cluster, tables)
     } catch (error) {
       throw storeError(error)
     }
@@ -213,11 +228,21 @@ const REPLICATED_TABLES = `SELECT name FROM system.tables
   WHERE database = currentDatabase() AND engine LIKE 'Replicated%' LIMIT 1000`
 
 /**
- * Resolves once a server has everything that was stored before on any server of its cluster. Each
- * table is replicated by itself, so each is waited for. Without a cluster it resolves at once.
+ * Resolves once a server has everything that was stored before on any server of its cluster, in
+ * these tables; by default in all. Each table is replicated by itself, so each is waited for.
+ * Without a cluster it resolves at once.
  */
-async function catchUp({ checks }: Replica, cluster: string | null): Promise<void> {
+async function catchUp(
+  { checks }: Replica,
+  cluster: string | null,
+  tables?: readonly string[],
+): Promise<void> {
   if (cluster === null) return
-  const tables = (await checks.read(REPLICATED_TABLES)) as { name: string }[] // as selected
-  await Promise.all(tables.map(({ name }) => checks.run(`SYSTEM SYNC REPLICA ${name} LIGHTWEIGHT`)))
+  const names = tables ?? (await readReplicatedTables(checks))
+  await Promise.all(names.map((name) => checks.run(`SYSTEM SYNC REPLICA ${name} LIGHTWEIGHT`)))
+}
+
+async function readReplicatedTables(checks: Engine): Promise<string[]> {
+  const rows = (await checks.read(REPLICATED_TABLES)) as { name: string }[] // as selected
+  return rows.map(({ name }) => name)
 }

@@ -61,10 +61,10 @@ export interface Replicas {
    */
   arriveAt(positions: readonly WorkerPosition[]): Promise<void>
   /**
-   * Resolves once the server in use has everything that was stored before the call, in every table.
-   * Rejects like `arriveAt`.
+   * Resolves once the server in use has everything that was stored before the call in these tables;
+   * by default in every table. Rejects like `arriveAt`.
    */
-  catchUp(): Promise<void>
+  catchUp(tables?: readonly string[]): Promise<void>
 }
 
 /** Location of the data: servers, or a folder that this process owns exclusively. */
