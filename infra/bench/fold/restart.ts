@@ -8,8 +8,8 @@ import { endOf, historyEvent, type StoredHistory, storeHistory } from './history
 import { startWorker } from './worker.ts'
 import { createWorkload } from './workload.ts'
 
-/** Number of events of a wallet after its last snapshot: the maximum after a kill. */
-const BEYOND = 100
+/** Number of events of a wallet after its last snapshot: the usual maximum after a kill. */
+const BEYOND = 64
 
 /** Seconds that a restarted worker needs. */
 export interface Restart {

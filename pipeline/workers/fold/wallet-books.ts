@@ -18,10 +18,15 @@ import type { BookWriter, FenceOf } from './book-writer.ts'
 import { DeferredRefolds } from './deferred-refolds.ts'
 import { type CachedWallet, countRecords, WalletCache } from './wallet-cache.ts'
 
-/** Minimum number of records folded between two snapshots of a wallet. */
+/** Records beyond its snapshot with which a wallet is saved at once. */
 const SNAPSHOT_EVERY = 512
 /** Tokens cost snapshot size, so a wallet with many is saved less often. */
 const SNAPSHOT_EVERY_PER_TOKEN = 4
+/** Share of those records from which a wallet is saved as soon as there is time for it. */
+const SOON = 1 / 8
+/** So many wallets are saved soon at once, and once in so many milliseconds. */
+const MOST_SOON = 250
+const SOON_EVERY_MS = 1000
 
 /** Wallets refolded together; bounds memory. */
 const WALLETS_PER_REFOLD = 64
@@ -72,6 +77,9 @@ export class WalletBooks {
   readonly #cache: WalletCache
   readonly #limits: RefoldLimits
   readonly #deferred = new DeferredRefolds()
+  /** Wallets to be saved soon, those that have waited longest first. */
+  readonly #soon = new Set<number>()
+  #soonSavedAt = Number.NEGATIVE_INFINITY
   readonly #loader: BookLoader
   /** Refolds that are too long for a flush. */
   readonly background: BackgroundRefolds
@@ -114,6 +122,7 @@ export class WalletBooks {
   forget(isKept: (wallet: number) => boolean = () => false): void {
     this.#cache.retain(isKept)
     this.#deferred.clear()
+    this.#soon.clear()
     this.background.clear()
     this.#metrics.cachedWallets.set(this.#cache.size)
   }
@@ -268,16 +277,38 @@ export class WalletBooks {
     await eventsStored
     await this.#loader.load(plan, writer)
     await writer.store()
-    await this.#loader.save(
-      [...additions.keys(), ...books.keys()],
-      (entry, wallet) => !refolds.has(wallet) && isSnapshotDue(entry),
-    )
+    await this.#saveDue(new Set([...additions.keys(), ...books.keys()]), refolds)
     for (const some of batches([...refolds], WALLETS_PER_REFOLD)) {
       await this.#loader.refold(new Map(some))
       this.#cache.trim()
     }
     this.#cache.trim()
     this.#metrics.cachedWallets.set(this.#cache.size)
+  }
+
+  /**
+   * Stores the snapshots that are due. Once a second, those that are due soon follow: so that after
+   * a kill few events have to be folded again, and many snapshots share an insert.
+   */
+  async #saveDue(
+    wallets: ReadonlySet<number>,
+    refolds: ReadonlyMap<number, number>,
+  ): Promise<void> {
+    await this.#loader.save(wallets, (entry, wallet) => !refolds.has(wallet) && isDue(entry, 1))
+    for (const wallet of wallets) {
+      const entry = this.#cache.get(wallet)
+      if (entry && isDue(entry, SOON)) this.#soon.add(wallet)
+    }
+    const now = this.#now()
+    if (now - this.#soonSavedAt < SOON_EVERY_MS) return
+    this.#soonSavedAt = now
+    const some: number[] = []
+    for (const wallet of this.#soon) {
+      if (some.length === MOST_SOON) break
+      some.push(wallet)
+      this.#soon.delete(wallet)
+    }
+    await this.#loader.save(some, (entry, wallet) => !refolds.has(wallet) && isDue(entry, SOON))
   }
 
   /**
@@ -315,7 +346,8 @@ export class WalletBooks {
   }
 }
 
-function isSnapshotDue({ state, saved }: CachedWallet): boolean {
+/** Whether a wallet has this share of the records with which it is saved at once. */
+function isDue({ state, saved }: CachedWallet, share: number): boolean {
   const every = Math.max(SNAPSHOT_EVERY, SNAPSHOT_EVERY_PER_TOKEN * state.tokens.size)
-  return countRecords(state) - saved >= every
+  return countRecords(state) - saved >= every * share
 }
