@@ -3,6 +3,7 @@ import type { SimulatedChain } from './chain.ts'
 import { type ChainShape, createChainShape } from './chain-shape.ts'
 import type { ClockOptions } from './clock.ts'
 import { type CompressedSlots, compressBefore } from './compressed-shape.ts'
+import { copyWallets } from './copied-chain.ts'
 import { createMarket, type Market } from './market/market.ts'
 import { createMarketChain } from './market/market-chain.ts'
 import { compressedSlots } from './market/past.ts'
@@ -66,13 +67,16 @@ function marketSource(options: SimulatorOptions): ChainSource {
     shape,
   )
   const first = compressed?.from ?? options.firstSlot ?? Math.max(1, startSlot - historySlots)
+  const chain = createMarketChain(market, shape, first)
+  const keys = market.universe.wallets.map((wallet) => wallet.key)
+  const { copies } = options
+  const wallets = keys.map(({ address }) => address)
   return {
     market,
     shape,
-    chain: createMarketChain(market, shape, first),
+    ...(copies === undefined ? { chain, wallets } : copyWallets(chain, keys, copies)),
     recorded: null,
     compressed,
-    wallets: market.universe.wallets.map((wallet) => wallet.key.address),
     clock,
     startSlot,
     historySlots,

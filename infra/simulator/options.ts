@@ -95,6 +95,14 @@ export interface RecordedOptions {
   readonly leadIn?: number
 }
 
+/** Copies of the market's wallets, which trade too (`copied-chain.ts`). */
+export interface CopiesOptions {
+  /** How many there are of each wallet, itself included. */
+  readonly count: number
+  /** How many of these trade in a slot. The answer for a slot must never change. */
+  at(slot: number): number
+}
+
 /** Settings of a simulator; each has a default. */
 export interface SimulatorOptions {
   /** Address on which both servers listen; 127.0.0.1 by default. */
@@ -123,6 +131,11 @@ export interface SimulatorOptions {
   readonly trackedPerSlot?: number
   /** Transactions a slot that touch no tracked wallet; 6 by default. */
   readonly othersPerSlot?: number
+  /**
+   * By default there is one of each wallet. Has no effect on recorded blocks; not together with
+   * skipped slots or forks.
+   */
+  readonly copies?: CopiesOptions
   readonly recorded?: RecordedOptions
   readonly clock?: ClockOptions
   /** Slots that `from_slot` can go back; 1,000 by default. */

@@ -52,7 +52,7 @@ export interface Simulator {
   readonly followers: number
   /**
    * The records that a decoder must find in a slot. The slot must have a block of the market;
-   * throws for recorded blocks.
+   * throws for recorded blocks. Copies of wallets are left out.
    */
   truth(slot: number): SlotTruth
   /** Lets slots pass; only with a manual clock. */
