@@ -1,0 +1,80 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test from 'ava'
+import { ROOT } from '../../whole-service/service-process.ts'
+import { capacityOf, capacityRows, limitTexts, timesToday } from './model.ts'
+import { UNIT_COSTS, type UnitCost, unitCostRows } from './unit-costs.ts'
+
+const read = (file: string) => readFileSync(join(ROOT, file), 'utf8')
+const RESULTS = read('infra/decisions/bench-results.md')
+const PAGE = read('docs/capacity.md')
+
+/** Computed by hand from the unit costs. */
+test('a load needs what its unit costs add up to', (t) => {
+  const load = { wallets: 100_000, swaps: 10_000, sockets: 1000, answers: 50_000 }
+  const capacity = capacityOf(load)
+  t.deepEqual(capacityRows(capacity), [
+    // 10,000 x (97 + 7.6 + 10) us; 10,000 x (7,021 + 2,455 + 9,595) bytes
+    ['ingest', '2', '1.15', '2.00', '0.00', '191', '0.31'],
+    // 10,000 x (86 + 17.8) us; the log in and out
+    ['workers', '3', '1.04', '1.48', '0.00', '241', '0.39'],
+    // 50,000 x 76 + 100,000 x 0.88 + 9,900 x 9.95 us, and 10 times 61,000 us; 109,900 trades,
+    // 50,000 answers, ten times the log
+    ['api', '10', '4.60', '5.02', '0.00', '1,771', '2.83'],
+    // 120.5 MB a second, three times, for 604,800 s; 14 times over the network
+    ['Kafka', '3', '0.21', '12', '219', '1,687', '39'],
+    // 2 x 10,000 x 2,171 bytes x 31,536,000 s; 2 x (10,000 x 55 us + 2.5 x 3 x 10 x 8 ms)
+    ['ClickHouse', '2', '2.30', '32', '1,369', '241', '245'],
+    // 2 x 50,000 / 70,936
+    ['Redis', '2', '1.41', '2.00', '0.00', '0.00', '0.35'],
+  ])
+  t.is(capacity.machines, 288)
+  t.deepEqual(limitTexts(capacity, 3), [
+    'the disk of a ClickHouse server, after a year 12226%',
+    'the disk of a Kafka broker 1301%',
+    'the one thread of ingest 115%',
+  ])
+})
+
+test('ingest reads the whole chain when the wallets do not fit in a filter', (t) => {
+  const quiet = { swaps: 0, sockets: 0, answers: 0 }
+  const needOf = (wallets: number) => {
+    const [ingest] = capacityOf({ wallets, ...quiet }).roles
+    return { cores: ingest?.cores.toFixed(4), networkMb: ingest?.networkMb.toFixed(3) }
+  }
+  t.deepEqual(needOf(950_000), { cores: '0.0000', networkMb: '0.000' })
+  t.deepEqual(needOf(950_001), { cores: '0.0225', networkMb: '35.105' })
+})
+
+test('each API process has less time for answers because it reads the log', (t) => {
+  const load = { wallets: 1000, swaps: 1000, sockets: 0, answers: 50_000 }
+  const { processes, cores } = capacityOf(load).roles[2] ?? {}
+  // 3.8 cores of answers; each process has half a core, less 1,000 x 6.1 us
+  t.deepEqual({ processes, cores: cores?.toFixed(4) }, { processes: 8, cores: '3.8488' })
+})
+
+test('each measured unit cost stands in the section of the results that it names', (t) => {
+  const sections = new Map(
+    RESULTS.split(/^##+ /m).map((section) => [section.slice(0, section.indexOf('\n')), section]),
+  )
+  for (const { what, value, source } of Object.values<UnitCost>(UNIT_COSTS)) {
+    if (source === null) continue
+    const figure = new RegExp(`(?<![\\d.,])${value.toLocaleString('en-US')}(?![\\d]|[.,]\\d)`)
+    t.regex(sections.get(source.table) ?? '', figure, what)
+  }
+})
+
+test('the page of capacity has the unit costs, and what they add up to', (t) => {
+  const cellsOf = (row: readonly string[]) => row.map((cell) => cell.trim()).join(' | ')
+  const rows = PAGE.split('\n').filter((line) => line.startsWith('|'))
+  const found = new Set(rows.map((line) => cellsOf(line.split('|').slice(1, -1))))
+  const capacities = [1, 10, 100].map((times) => capacityOf(timesToday(times)))
+  const wanted = [...unitCostRows(), ...capacities.flatMap(capacityRows)].map(cellsOf)
+  t.deepEqual(
+    wanted.filter((row) => !found.has(row)),
+    [],
+  )
+  const text = PAGE.replaceAll(/\s+/g, ' ')
+  for (const capacity of capacities)
+    for (const one of limitTexts(capacity, 3)) t.true(text.includes(one), one)
+})
