@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
-import { setTimeout as pause } from 'node:timers/promises'
 import bs58 from 'bs58'
 import { USDC, WSOL } from '../../../pipeline/domain/quote.ts'
 import type { Row, Store } from '../../../pipeline/store/store.ts'
 import type { StatePublisher } from '../../../pipeline/workers/fold/state-publisher.ts'
 import { hash32 } from '../../simulator/random.ts'
+import { settled } from '../kit/settled.ts'
 
 /** Number of wallets in a seeded database. */
 export const SEEDED_WALLETS = 250
@@ -62,22 +62,6 @@ export async function seed(store: Store, swaps: number): Promise<void> {
   await store.command(METRICS, params)
   await settled(store)
 }
-
-/**
- * Resolves when ClickHouse has merged so much data, or has tried for long: a real service stores
- * its history over a longer time.
- */
-async function settled(store: Store): Promise<void> {
-  for (let second = 0; second < MOST_SECONDS; second++) {
-    const [merges] = await store.query<{ running: number }>(
-      'SELECT toUInt32(count()) AS running FROM system.merges WHERE database = currentDatabase()',
-    )
-    if (merges?.running === 0) return
-    await pause(1000)
-  }
-}
-
-const MOST_SECONDS = 300
 
 /** No statement may take longer than the store allows. */
 const SWAPS_PER_INSERT = 500_000
