@@ -3,6 +3,7 @@ import { compareEventKeys, type EventKey, eventKeyText } from '../../pipeline/do
 import type { Store } from '../../pipeline/store/store.ts'
 import { keyOf, newestVersions } from '../../pipeline/store/tables/event-rows.ts'
 import {
+  compareLatePlaces,
   type LatePlace,
   type LateRow,
   readLate,
@@ -134,19 +135,9 @@ export async function readLateRows(
     ...(withdrawn.isLast ? [] : voidRows.slice(-1)),
   ]
   const rows = [...lateRows, ...voidRows]
-    .filter(({ mark }) => ends.every((end) => compareMarks(mark, end.mark) <= 0))
-    .sort((a, b) => compareMarks(a.mark, b.mark))
+    .filter(({ mark }) => ends.every((end) => compareLatePlaces(mark, end.mark) <= 0))
+    .sort((a, b) => compareLatePlaces(a.mark, b.mark))
   return { rows, isLast: ends.length === 0 }
-}
-
-/** Compares two places of the order of late entries. */
-export function compareMarks(a: LatePlace, b: LatePlace): number {
-  return (
-    a.epoch - b.epoch ||
-    a.passedSlot - b.passedSlot ||
-    a.partition - b.partition ||
-    a.offset - b.offset
-  )
 }
 
 async function withBlocks(store: Store, rows: readonly LateSwapRow[]) {

@@ -2,6 +2,7 @@ import { compareEventKeys, type EventKey, eventKeyText } from '../../pipeline/do
 import type { StateChange } from '../../pipeline/log/state-log.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import {
+  compareLatePlaces,
   type LateRow,
   lateOfRow,
   readLate,
@@ -10,7 +11,7 @@ import {
 import { type StoredSwap, type SwapRow, swapOfRow } from '../../pipeline/store/tables/swaps.ts'
 import { hasCome, lateBefore } from '../cursor.ts'
 import type { StateModel, StoredSlot } from '../state-reader.ts'
-import { compareMarks, type LateKeys, readLateKeys } from './feed-rows.ts'
+import { type LateKeys, readLateKeys } from './feed-rows.ts'
 import { newestSwapRows, readNewestSwaps } from './newest-swaps.ts'
 import { SortedList } from './sorted-list.ts'
 
@@ -122,7 +123,7 @@ export class RecentSwaps implements StateModel {
     let { newest } = this.#lateKeys
     for (const [place, { mark }] of this.#late) {
       if (!hasCome(mark, position)) continue
-      if (newest === null || compareMarks(mark, newest) > 0) newest = mark
+      if (newest === null || compareLatePlaces(mark, newest) > 0) newest = mark
       this.#late.delete(place)
     }
     const unsettled = new Set([...this.#late.values()].map(({ key }) => eventKeyText(key)))

@@ -1,6 +1,7 @@
 import type { BlockId } from '../../pipeline/domain/block-id.ts'
 import { compareEventKeys, type EventKey, eventKeyText } from '../../pipeline/domain/event-key.ts'
 import type { Store } from '../../pipeline/store/store.ts'
+import { compareLatePlaces } from '../../pipeline/store/tables/late-swaps.ts'
 import type { StoredSwap } from '../../pipeline/store/tables/swaps.ts'
 import {
   type CursorCodec,
@@ -11,13 +12,7 @@ import {
   lateAfter,
   lateBefore,
 } from '../cursor.ts'
-import {
-  compareMarks,
-  readLateKeys,
-  readLateRows,
-  readStoredSwaps,
-  readSwapsOf,
-} from '../rows/feed-rows.ts'
+import { readLateKeys, readLateRows, readStoredSwaps, readSwapsOf } from '../rows/feed-rows.ts'
 import { type Filter, matches } from '../rows/filter.ts'
 import type { StoredSlot } from '../state-reader.ts'
 import { type CatchUpStep, retractionStep, wasSent } from './catch-up-step.ts'
@@ -124,7 +119,7 @@ export class HistoryPageReader {
     for (const [at, row] of rows.entries()) {
       const next = rows[at + 1]
       // The swaps of a withdrawal share a place, which is reached with the last one.
-      if (next === undefined || compareMarks(row.mark, next.mark) !== 0)
+      if (next === undefined || compareLatePlaces(row.mark, next.mark) !== 0)
         end = lateAfter(end, row.mark)
       const swap = row.kind === 'withdrawn' ? row.swap : swaps.get(eventKeyText(row.key))
       if (swap === undefined || !matches(filter, swap.wallet, swap.baseMint)) continue

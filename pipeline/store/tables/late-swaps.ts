@@ -28,6 +28,16 @@ export interface LatePlace {
   readonly offset: number
 }
 
+/** Compares two places in the order of late swaps. */
+export function compareLatePlaces(a: LatePlace, b: LatePlace): number {
+  return (
+    a.epoch - b.epoch ||
+    a.passedSlot - b.passedSlot ||
+    a.partition - b.partition ||
+    a.offset - b.offset
+  )
+}
+
 /** A late position: see `LatePosition` of the API. `offsets`: the newest one of each partition. */
 export interface LateBound {
   readonly epoch: number
@@ -44,6 +54,8 @@ export interface LateRow {
 
 /** The columns of a place. */
 export const PLACE = 'epoch, passed_slot, partition, offset'
+/** The order of places, newest first. */
+export const NEWEST = 'epoch DESC, passed_slot DESC, partition DESC, offset DESC'
 /** A place as it is read. */
 export type PlaceRow = { readonly partition: number } & Readonly<
   Record<'epoch' | 'passed_slot' | 'offset', string>
@@ -71,6 +83,21 @@ export function readLate(
   )
 }
 
+// Of a comparison of tuples ClickHouse would not use the primary key.
+
+/** Condition: a place is not before a slot. */
+function isSince({ epoch, passedSlot }: Pick<LateBound, 'epoch' | 'passedSlot'>): string {
+  return `(epoch > ${epoch} OR (epoch = ${epoch} AND passed_slot >= ${passedSlot}))`
+}
+
+/** Condition: a place comes before the slot of `to`. */
+export function isPlaceBefore({
+  epoch,
+  passedSlot,
+}: Pick<LateBound, 'epoch' | 'passedSlot'>): string {
+  return `(epoch < ${epoch} OR (epoch = ${epoch} AND passed_slot < ${passedSlot}))`
+}
+
 /** Condition: a place comes after `from`, and before the slot of `to`. */
 export function isBetween(
   { epoch, passedSlot, offsets }: LateBound,
@@ -78,8 +105,8 @@ export function isBetween(
 ): string {
   const had = offsets.map(([partition, at]) => `(partition = ${partition} AND offset <= ${at})`)
   return [
-    `(epoch, passed_slot) >= (${epoch}, ${passedSlot})`,
-    to === null ? [] : `(epoch, passed_slot) < (${to.epoch}, ${to.passedSlot})`,
+    isSince({ epoch, passedSlot }),
+    to === null ? [] : isPlaceBefore(to),
     had.length === 0
       ? []
       : `NOT (epoch = ${epoch} AND passed_slot = ${passedSlot} AND (${had.join(' OR ')}))`,
@@ -107,6 +134,35 @@ export async function voidLateSwaps(
      )`,
     { slots, partition },
   )
+}
+
+/** Returns the place of the newest late swap before a slot; null if there is none. */
+export async function readNewestLatePlace(
+  store: Store,
+  before: Pick<LateBound, 'epoch' | 'passedSlot'>,
+): Promise<LatePlace | null> {
+  // FINAL reads everything from a bound on. Without FINAL the end of the table gives the bound:
+  // from it on are `newest` rows, of which some may be void by now.
+  for (let newest = 100; ; newest *= 2) {
+    const [bound] = await readPlacesBefore(store, 'WHERE', before, `LIMIT 1 OFFSET ${newest}`)
+    const since = bound ? `FINAL WHERE ${isSince(bound)} AND` : 'FINAL WHERE'
+    const [found] = await readPlacesBefore(store, since, before, 'LIMIT 1')
+    if (found !== undefined) return found
+    if (bound === undefined) return null
+  }
+}
+
+/** The places of late swaps before a slot that also match `from`, newest first. */
+async function readPlacesBefore(
+  store: Store,
+  from: string,
+  before: Pick<LateBound, 'epoch' | 'passedSlot'>,
+  limit: string,
+): Promise<LatePlace[]> {
+  const rows = await store.query<PlaceRow>(
+    `SELECT ${PLACE} FROM late_swaps ${from} slot > 0 AND ${isPlaceBefore(before)} ORDER BY ${NEWEST} ${limit}`,
+  )
+  return rows.map(placeOf)
 }
 
 /** Converts a place. */

@@ -19,6 +19,12 @@ export async function insertProgress(store: Store, rows: readonly ProgressRow[])
 export const POSITIONS = `SELECT worker, partition, max(slot) AS slot FROM progress
   GROUP BY worker, partition LIMIT 65536`
 
+/**
+ * Subquery: the highest slot that worker `fold` has stored of any partition; 0 without one. Rows of
+ * higher slots are few: those of a flush that has not ended.
+ */
+export const NEWEST_FOLDED_SLOT = "SELECT max(slot) FROM progress WHERE worker = 'fold'"
+
 /** A row of `POSITIONS`. */
 export interface PositionRow {
   readonly worker: string

@@ -32,12 +32,14 @@ export interface MintRange {
   readonly last: string
 }
 
-/** The highest version of all rows of rollups; 0 without one. */
-export async function readNewestRollupVersion(store: Store): Promise<number> {
-  const tables = ['wallet_token_hours', 'token_hours', 'wallet_days']
+/** The highest version above `version` of all rows of rollups; 0 without one. */
+export async function readNewestRollupVersion(store: Store, version: number): Promise<number> {
+  const tables = ['wallet_token_hours', 'token_hours', 'wallet_days'].map(
+    (table) => `SELECT max(version) AS newest FROM ${table} WHERE version > {version:UInt64}`,
+  )
   const [row] = await store.query<{ newest: string }>(
-    `SELECT max(version) AS newest FROM (${tables.map((table) => `SELECT max(version) AS version FROM ${table}`).join(' UNION ALL ')})`,
-    {},
+    `SELECT max(newest) AS newest FROM (${tables.join(' UNION ALL ')})`,
+    { version },
     ['newest'],
   )
   return Number(row?.newest)

@@ -38,6 +38,13 @@ type SealedRow = Record<'slot' | 'parent', string> & { readonly block_time: numb
   > & { readonly sol_price_time: number | null }
 
 /**
+ * Subquery: the newest sealed slot up to `{finalized:UInt64}`; null for none. Reads only the end of
+ * the stretch, which FINAL with a limit would not.
+ */
+const NEWEST_FINAL =
+  'SELECT slot FROM sealed_slots WHERE slot <= {finalized:UInt64} ORDER BY slot DESC LIMIT 1'
+
+/**
  * Returns what is not known to be final of the chain up to sealed slot `checkpoint` (rule K9):
  * `ResumePoint` says how. All that is stored of it if nothing was known to be final then, 1,000
  * slots at most.
@@ -52,7 +59,7 @@ export async function readUnfinalizedSlots(
   const range =
     finalized === null
       ? 'slot < {checkpoint:UInt64} AND finalized IS NULL'
-      : 'slot < {checkpoint:UInt64} AND slot >= (SELECT max(slot) FROM sealed_slots WHERE slot <= {finalized:UInt64})'
+      : `slot < {checkpoint:UInt64} AND slot >= ifNull((${NEWEST_FINAL}), 0)`
   const params = { checkpoint, finalized: finalized ?? 0 }
   const sealed = await readSealed(store, range, params, finalized === null ? 1000 : 1_000_000)
   return { finalized, unfinalized: chainTo(newest, sealed) }
@@ -66,7 +73,7 @@ export async function readFinalTime(store: Store, slot: number): Promise<number 
   const [sealed] = await readSealed(store, 'slot = {slot:UInt64}', { slot }, 1)
   const finalized = sealed?.finalized ?? null
   if (finalized === null) return null
-  const [newest] = await readSealed(store, 'slot <= {finalized:UInt64}', { finalized }, 1)
+  const [newest] = await readSealed(store, `slot = (${NEWEST_FINAL})`, { finalized }, 1)
   return newest?.blockTime ?? null
 }
 

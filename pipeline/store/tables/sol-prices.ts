@@ -55,18 +55,29 @@ export async function storeSolPriceFile(store: Store, prices: readonly SolPrice[
  * Returns the newest stored SOL/USD prices of the pool, at most `limit`, oldest first (rule J7).
  */
 export async function readPoolPrices(store: Store, limit: number): Promise<SolPrice[]> {
-  const rows = await store.query<PriceRow>(
-    `SELECT time, usd_e9 FROM sol_prices FINAL WHERE source = 'pool' AND usd_e9 > 0 ORDER BY time DESC LIMIT {limit:UInt32}`,
-    { limit },
-  )
-  return rows.map(priceOf).reverse()
+  // FINAL reads everything from a bound on. Without FINAL the end of the table gives the bound:
+  // from it on are `newest` rows, of which some may be removed prices or versions of one price.
+  for (let newest = limit + SPARE; ; newest *= 2) {
+    const [bound] = await store.query<{ time: number }>(
+      "SELECT time FROM sol_prices WHERE source = 'pool' ORDER BY time DESC LIMIT 1 OFFSET {newest:UInt32}",
+      { newest },
+    )
+    const from = bound?.time ?? 0
+    const rows = await store.query<PriceRow>(
+      `SELECT time, usd_e9 FROM sol_prices FINAL WHERE source = 'pool' AND usd_e9 > 0 AND time >= {from:UInt32}
+       ORDER BY time DESC LIMIT {limit:UInt32}`,
+      { from, limit },
+    )
+    if (rows.length === limit || from === 0) return rows.map(priceOf).reverse()
+  }
 }
+
+/** Rows read beyond those that are wanted, to make up for rows that do not count. */
+const SPARE = 100
 
 /** Returns the time of the newest stored price of the pool; 0 if there is none. */
 export async function newestPoolPriceTime(store: Store): Promise<number> {
-  const [newest] = await store.query<{ time: number }>(
-    "SELECT time FROM sol_prices FINAL WHERE source = 'pool' AND usd_e9 > 0 ORDER BY time DESC LIMIT 1",
-  )
+  const [newest] = await readPoolPrices(store, 1)
   return newest?.time ?? 0
 }
 

@@ -18,6 +18,9 @@ export type PricedSwap = UnpricedSwap & { readonly solPriceUsdE9: bigint }
 const SWAPS_PER_PAGE = 5000
 const SWAPS_PER_WRITE = 1000
 
+/** Whether a swap has no price and should have one. Index `unpriced` finds such swaps. */
+const UNPRICED = '(sol_price_usd_e9 IS NULL AND quote_mint IS NOT NULL) > 0'
+
 /**
  * Returns the wallets that may have swaps to price, ascending: a swap has no price, and there are
  * prices at about its time. Some have none after all, because the query compares coarse time
@@ -26,8 +29,12 @@ const SWAPS_PER_WRITE = 1000
 export async function findWalletsToPrice(store: Store, maxAgeSeconds: number): Promise<number[]> {
   const rows = await store.query<{ wallet: number }>(
     `SELECT DISTINCT wallet FROM swaps
-     WHERE sol_price_usd_e9 IS NULL AND quote_mint IS NOT NULL AND intDiv(block_time, {age:UInt32}) IN (
-       SELECT arrayJoin([stretch, stretch + 1]) FROM (SELECT DISTINCT intDiv(time, {age:UInt32}) AS stretch FROM sol_prices)
+     WHERE ${UNPRICED} AND intDiv(block_time, {age:UInt32}) IN (
+       SELECT arrayJoin([stretch, stretch + 1]) FROM (
+         SELECT DISTINCT intDiv(time, {age:UInt32}) AS stretch FROM sol_prices WHERE intDiv(time, {age:UInt32}) IN (
+           SELECT arrayJoin([stretch, stretch - 1]) FROM (SELECT DISTINCT intDiv(block_time, {age:UInt32}) AS stretch FROM swaps WHERE ${UNPRICED})
+         )
+       )
      )
      ORDER BY wallet LIMIT 10000000`,
     { age: maxAgeSeconds },

@@ -2,6 +2,7 @@ import type { EventKey } from '../../domain/event-key.ts'
 import { batches } from '../../runtime/batches.ts'
 import type { Store } from '../store.ts'
 import { EVENT_COLUMNS, type EventRow, eventOf, keyOf, type StoredEvent } from './event-rows.ts'
+import { NEWEST_FOLDED_SLOT } from './progress.ts'
 import { WITHDRAWN_SLOTS } from './withdrawn-slots.ts'
 
 /** The event key without the wallet: it orders the events of one wallet. */
@@ -205,13 +206,18 @@ export const EVENT_TABLES = {
   balance: 'sol_balances',
 } as const
 
-/** Returns the highest slot stored in any table that is filled from the log; 0 without rows. */
+/**
+ * Returns a slot above which no table that is filled from the log has a row: the highest one that
+ * has a row, or that `progress` names. Reads only the rows beyond `progress`.
+ */
 export async function newestStoredSlot(store: Store): Promise<number> {
   const newest = [...Object.values(EVENT_TABLES), 'transactions'].map(
-    (table) => `SELECT max(slot) AS slot FROM ${table}`,
+    (table) => `SELECT max(slot) AS newest FROM ${table} WHERE slot > (${NEWEST_FOLDED_SLOT})`,
   )
   const [found] = await store.query<{ slot: string }>(
-    `SELECT max(slot) AS slot FROM (${newest.join(' UNION ALL ')})`,
+    `SELECT max(newest) AS slot FROM (${[`SELECT (${NEWEST_FOLDED_SLOT}) AS newest`, ...newest].join(' UNION ALL ')})`,
+    {},
+    ['slot'],
   )
   return Number(found?.slot)
 }

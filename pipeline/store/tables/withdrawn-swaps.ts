@@ -3,12 +3,16 @@ import type { EventKey } from '../../domain/event-key.ts'
 import type { Store } from '../store.ts'
 import { EVENT_KEY, type EventKeyRow, keyOf } from './event-rows.ts'
 import {
+  compareLatePlaces,
   isBetween,
+  isPlaceBefore,
   type LateBound,
   type LatePlace,
+  NEWEST,
   PLACE,
   type PlaceRow,
   placeOf,
+  readNewestLatePlace,
 } from './late-swaps.ts'
 import { type StoredSwap, type SwapRow, swapOfRow } from './swaps.ts'
 
@@ -125,17 +129,16 @@ export async function readWithdrawnSince(
 /** Returns the place of the newest late swap or withdrawal before a slot; null if there is none. */
 export async function readNewestPlace(
   store: Store,
-  { epoch, passedSlot }: { readonly epoch: number; readonly passedSlot: number },
+  before: Pick<LateBound, 'epoch' | 'passedSlot'>,
 ): Promise<LatePlace | null> {
-  const newestOf = (table: string) => `(SELECT ${PLACE} FROM ${table}
-    WHERE slot > 0 AND (epoch, passed_slot) < (${epoch}, ${passedSlot}) ORDER BY ${NEWEST} LIMIT 1)`
+  const late = await readNewestLatePlace(store, before)
   const [row] = await store.query<PlaceRow>(
-    `SELECT * FROM (${newestOf('late_swaps FINAL')} UNION ALL ${newestOf('withdrawn_swaps')}) ORDER BY ${NEWEST} LIMIT 1`,
+    `SELECT ${PLACE} FROM withdrawn_swaps WHERE ${isPlaceBefore(before)} ORDER BY ${NEWEST} LIMIT 1`,
   )
-  return row === undefined ? null : placeOf(row)
+  const withdrawn = row === undefined ? null : placeOf(row)
+  if (late === null || withdrawn === null) return late ?? withdrawn
+  return compareLatePlaces(late, withdrawn) > 0 ? late : withdrawn
 }
-
-const NEWEST = 'epoch DESC, passed_slot DESC, partition DESC, offset DESC'
 
 type WithdrawnRow = PlaceRow &
   Omit<SwapRow, 'version' | 'is_deleted'> &

@@ -65,8 +65,8 @@ export class Roller {
     const now = await readServerTime(store)
     const marker = await readStorageMarker(store)
     if (marker === null) return null
-    this.#newest ??= await readNewestRollupVersion(store)
     const done = (await readProgress(store, WORKER)).get(0)?.highest ?? 0
+    this.#newest ??= await readNewestRollupVersion(store, done)
     const version = Math.max(now, done + 1, this.#newest + 1)
     this.#newest = version
 
