@@ -65,6 +65,7 @@ export const pipelineEnv = {
     ['http', 'https'],
     'http://reader:password@clickhouse:8123/tracked_wallets',
   ).optional(),
+  TRANSACTION_BYTES_DAYS: envInteger(30, 36_500, 90).optional(),
   WALLETS_FILE: envString().optional(),
   SOL_PRICES_FILE: envString().optional(),
   PROGRAM_LABELS_FILE: envString().optional(),

@@ -1,11 +1,12 @@
 import { checkSchema, planMigration } from '../../pipeline/store/migrate.ts'
+import { keepTransactions } from '../../pipeline/store/tables/transactions.ts'
 import { type Command, optionCommand } from './command.ts'
 
 /**
  * `migrate`: applies the files of `sql/` that are new, as the user of `CLICKHOUSE_URL`. Every
- * command does that before it runs; this one does nothing else. It is for deployments where the
- * users of the roles may not change tables. `--plan` shows the new files and applies none (rule
- * K19).
+ * command does that before it runs; this one also sets how long the bytes of transactions are kept
+ * (rule K28), and does nothing else. It is for deployments where the users of the roles may not
+ * change tables. `--plan` shows the new files and applies none (rule K19).
  */
 export const migrateCommand: Command = {
   ...optionCommand({
@@ -13,9 +14,10 @@ export const migrateCommand: Command = {
     summary: 'Applies new files of sql/ to the store. --plan only lists them.',
     usage: '[--plan]',
     flags: ['plan'],
-    async run({ plan }, { store }) {
+    async run({ plan }, { store, transactionBytesDays }) {
       if (!plan) {
         await checkSchema(store)
+        await keepTransactions(store, transactionBytesDays)
         return { document: { schema: 'up_to_date' } }
       }
       const files = await planMigration(store)

@@ -15,7 +15,10 @@ import type { Caller } from './caller.ts'
  * process.
  */
 export interface OperatorParts
-  extends Pick<DataConfig, 'confirmAboveCredits' | 'readerUrl' | 'solPriceMaxAgeSeconds'> {
+  extends Pick<
+    DataConfig,
+    'confirmAboveCredits' | 'readerUrl' | 'solPriceMaxAgeSeconds' | 'transactionBytesDays'
+  > {
   readonly store: Store
   /** `PRIVACY_SALT` (rule I2). */
   readonly salt: string | null

@@ -257,6 +257,16 @@ test.serial(
   },
 )
 
+test.serial('events of which the bytes were deleted stay as they are (rule K28)', async (t) => {
+  const { store } = opened
+  await stored(await recordsOf(wrongDecoder(chain.wallets)), async (log) => {
+    const before = await dump(store)
+    await store.command('TRUNCATE TABLE transactions')
+    await redecodeWallets(parts(store, log), everybody(), () => {})
+    t.deepEqual(await dump(store), { ...before, transactions: [] })
+  })
+})
+
 test.serial('one wallet is redecoded, and the others stay as they were', async (t) => {
   const { store } = opened
   const right = await stored(await recordsOf(createDecoder(chain.wallets)))

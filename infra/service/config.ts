@@ -53,6 +53,8 @@ export interface DataConfig {
   readonly refusalMs: number
   /** `PRIVACY_SALT`: the key that perturbs served figures (rule I2); null: they are exact. */
   readonly privacySalt: string | null
+  /** `TRANSACTION_BYTES_DAYS`: how long bytes of transactions are kept; null: for ever (K28). */
+  readonly transactionBytesDays: number | null
   /** Payment addresses and prices. */
   readonly billing: EnvOf<typeof billingEnv>
   readonly dataDir: string
@@ -120,6 +122,7 @@ const dataEnv = {
   KAFKA_SASL: pipelineEnv.KAFKA_SASL,
   DATA_DIR: pipelineEnv.DATA_DIR,
   PRIVACY_SALT: pipelineEnv.PRIVACY_SALT,
+  TRANSACTION_BYTES_DAYS: pipelineEnv.TRANSACTION_BYTES_DAYS,
   PROGRAM_LABELS_FILE: pipelineEnv.PROGRAM_LABELS_FILE,
   SOLANA_RPC_URL: pipelineEnv.SOLANA_RPC_URL,
   RPC_REFUSAL_SECONDS: pipelineEnv.RPC_REFUSAL_SECONDS,
@@ -137,6 +140,7 @@ function dataOf(values: EnvOf<typeof dataEnv>): DataConfig {
   return {
     billing: values,
     privacySalt: values.PRIVACY_SALT ?? null,
+    transactionBytesDays: values.TRANSACTION_BYTES_DAYS ?? null,
     store: storeOf(values),
     readerUrl: values.CLICKHOUSE_READER_URL ?? null,
     log: values.KAFKA_BROKERS

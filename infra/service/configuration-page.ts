@@ -61,6 +61,8 @@ const SECTIONS = {
       'Name of the cluster of these hosts in the configuration of ClickHouse. Tables are then created on all of its servers, with replicated engines. The same in every process.',
     CLICKHOUSE_READER_URL:
       'The read-only ClickHouse user of `operator sql`, which requires it with `CLICKHOUSE_URL`. Without a database, that of `CLICKHOUSE_URL` is read.',
+    TRANSACTION_BYTES_DAYS:
+      'How long the bytes of transactions are kept: so many days after the end of the month of their block ([retention](operating.md#retention), rule K28). The same in every process with role `workers` and for `operator migrate`, which set it.',
     REDIS_URL:
       'Redis 6.2 or newer with `maxmemory-policy noeviction`: one server, or a master that Sentinels name ([Redis with Sentinel](operating.md#redis-with-sentinel)).',
   },
@@ -141,6 +143,7 @@ const UNSET: Partial<Meanings> = {
   CLICKHOUSE_URL: 'embedded chDB in `DATA_DIR`',
   CLICKHOUSE_CLUSTER: 'none: tables are not replicated',
   CLICKHOUSE_READER_URL: 'none',
+  TRANSACTION_BYTES_DAYS: 'everything is kept',
   REDIS_URL: 'a meter in memory',
   SECRET_KEY: 'made in `DATA_DIR`',
   TRADE_ID_KEY: 'the key of `SECRET_KEY`',

@@ -1,6 +1,7 @@
 import { startHealthServer } from '../../pipeline/runtime/health-server.ts'
 import type { OnStage } from '../../pipeline/runtime/slot-stage.ts'
 import { collectProcessMetrics, collectReadiness } from '../../pipeline/runtime/telemetry.ts'
+import { keepTransactions } from '../../pipeline/store/tables/transactions.ts'
 import { readApiSecrets, serveApi } from './api.ts'
 import { ownsData, type ServiceConfig } from './config.ts'
 import { createContext, type ServiceContext } from './context.ts'
@@ -84,6 +85,7 @@ async function startSteps(
   if (source) await checkTrackedWallets(stores.store, source)
   const secrets = roles.has('api') ? await readApiSecrets(config) : null
   await applySchema(stores.store, logger)
+  if (roles.has('workers')) await keepTransactions(stores.store, config.transactionBytesDays)
 
   const payments = await step(roles.has('api') || roles.has('ingest'), () =>
     openPayments(context, stores, source),

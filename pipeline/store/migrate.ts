@@ -9,6 +9,7 @@ import {
   SQL_FOLDER,
 } from './schema-files.ts'
 import type { Store } from './store.ts'
+import { isAccessDenied } from './store-error.ts'
 
 /**
  * Called before a file is applied with which versions of the service without it cannot go on. Not
@@ -176,14 +177,11 @@ export function createSchemaCheck(
 
 /** Explains the error of a user without the right to create tables; returns others unchanged. */
 function mayNotMigrate(error: unknown, file: string): unknown {
-  if (!(error instanceof ServiceError) || error.context?.code !== ACCESS_DENIED) return error
+  if (!isAccessDenied(error)) return error
   const why = 'has not been applied, and the user of CLICKHOUSE_URL may change no table'
   const how = 'run `npm run -s operator -- migrate` as the owner of the tables'
   return new ServiceError('schema_changed', `sql/${file} ${why}: ${how}`, { retriable: true })
 }
-
-/** ClickHouse's code. Source: ErrorCodes.cpp. */
-const ACCESS_DENIED = 497
 
 /** Returns every statement of `folder`, as a server with this database executes it. */
 export function statementsOf(database: string, folder = SQL_FOLDER): readonly string[] {

@@ -34,6 +34,14 @@ export function clickhouseCode(error: unknown): number | null {
   return error instanceof TypeError || error instanceof SyntaxError ? 0 : null
 }
 
+/** Whether the store refused a statement because its user has no right to it. */
+export function isAccessDenied(error: unknown): boolean {
+  return error instanceof ServiceError && error.context?.code === ACCESS_DENIED
+}
+
+/** ClickHouse's code. Source: ErrorCodes.cpp. */
+const ACCESS_DENIED = 497
+
 /**
  * Codes of temporary failures: timeouts, memory, too many parts or queries, disks that are full or
  * read-only, a server that stops or starts, a replica set without Keeper or quorum.

@@ -46,6 +46,7 @@ export async function openOperator(): Promise<OpenedOperator> {
     stop: new AbortController().signal,
     caller: { user: 'ann', uid: 1000 },
     confirmAboveCredits: 100_000,
+    transactionBytesDays: null,
     prices: pricesOf(readEnv(billingEnv, {})),
     locks: createAccountLocks(null),
     channel: async () => createMemoryChannel(),

@@ -1,6 +1,9 @@
 import { type Address, addressBytes } from '../../domain/address.ts'
+import { ServiceError } from '../../domain/service-error.ts'
 import { batches } from '../../runtime/batches.ts'
+import { onCluster } from '../on-cluster.ts'
 import type { Row, Store } from '../store.ts'
+import { isAccessDenied } from '../store-error.ts'
 import { WITHDRAWN_SLOTS } from './withdrawn-slots.ts'
 
 /** Position of a transaction on the chain: `txIndex` is its index in the block. */
@@ -88,6 +91,37 @@ export async function insertTransactions(store: Store, rows: readonly Row[]): Pr
 }
 
 const BASE64_PER_INSERT = 4 * 1024 * 1024
+
+/**
+ * Has the bytes of transactions kept for `days` after the end of the month of their block, or for
+ * ever (null) (rule K28). ClickHouse then deletes them in the background. Changes the table only if
+ * it differs. Rejects with `bad_config` if the user may not change it.
+ */
+export async function keepTransactions(store: Store, days: number | null): Promise<void> {
+  const [table] = await store.query<{ now: string }>(
+    `SELECT extract(engine_full, 'toIntervalDay\\((\\d+)\\)') AS now FROM system.tables
+     WHERE database = currentDatabase() AND name = 'transactions'`,
+    {},
+    ['now'],
+  )
+  if ((table?.now ?? '') === (days?.toString() ?? '')) return
+  // Rows expire by months, so that a large part is written again once a month and not each day.
+  // Tombstones stay: without its tombstone, an older row that is not deleted yet would be valid.
+  const ttl = `toStartOfMonth(toDateTime(block_time, 'UTC')) + toIntervalMonth(1) + toIntervalDay(${days})`
+  const change = days === null ? 'REMOVE TTL' : `MODIFY TTL ${ttl} DELETE WHERE is_deleted = 0`
+  const statement = `ALTER TABLE transactions ${change}`
+  const cluster = store.replicas?.cluster ?? null
+  try {
+    await store.command(cluster === null ? statement : onCluster(statement, cluster, ''))
+  } catch (error) {
+    if (!isAccessDenied(error)) throw error
+    throw new ServiceError(
+      'bad_config',
+      'TRANSACTION_BYTES_DAYS: the user of CLICKHOUSE_URL may change no table: run `npm run -s operator -- migrate` with this key as the owner of the tables',
+      { cause: error },
+    )
+  }
+}
 
 /** A row of table `transactions`. */
 export interface StoredTransaction extends TransactionPlace {
