@@ -1,8 +1,20 @@
+import { LRUCache } from 'lru-cache'
 import { aliasOf } from '../../pipeline/domain/alias.ts'
 import type { HeldPositionRow } from '../../pipeline/store/tables/positions.ts'
 import { digestOf, JsonText } from '../rendered-answer.ts'
-import type { HeldRows } from './held-rows.ts'
 import { walletHoldingItem } from './holding.ts'
+
+/** Open positions of wallets as of a marker. */
+export interface HeldRows {
+  /** Number of the marker. */
+  readonly marker: number
+  /** Rows of a wallet's open positions, by newest trade descending, then mint. */
+  ofWallet(wallet: number): Uint32Array
+  row(row: number): HeldPositionRow
+  firstTradeTime(row: number): number
+  /** Number of the marker that put the position into its row, as it is. */
+  changedAt(row: number): number
+}
 
 /**
  * Renders what a wallet holds as the JSON text of `GET /wallets/{alias}/holdings`. A wallet may
@@ -13,38 +25,38 @@ import { walletHoldingItem } from './holding.ts'
  * requested wallets are evicted first.
  */
 export class WalletHoldingsText {
-  readonly #maxBytes: number
-  /** By wallet, the least recently requested first. */
-  readonly #known = new Map<number, Rendered>()
-  #bytes = 0
+  readonly #held: HeldRows
+  readonly #known: LRUCache<number, Rendered>
 
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes
+  constructor(held: HeldRows, maxBytes: number) {
+    this.#held = held
+    this.#known = new LRUCache({ maxSize: maxBytes, sizeCalculation: ({ text }) => text.length })
   }
 
   /** Renders the response with `walletHoldingItem` of each row, as of block time `now`. */
-  render(wallet: number, rows: HeldRows, now: number): JsonText {
-    const known = this.#known.get(wallet)
-    const current = known && isAged(known, rows, now) ? known : rendered(wallet, rows, now, known)
-    this.#known.delete(wallet)
-    this.#known.set(wallet, current)
-    this.#bytes += current.text.length - (known?.text.length ?? 0)
-    for (const [oldest, { text }] of this.#known) {
-      if (this.#bytes <= this.#maxBytes) break
-      this.#known.delete(oldest)
-      this.#bytes -= text.length
+  render(wallet: number, now: number): JsonText {
+    let current = this.#known.get(wallet)
+    if (current?.marker !== this.#held.marker) {
+      const rows = this.#held.ofWallet(wallet)
+      if (current === undefined || !isAged(current, this.#held, rows, now)) {
+        current = rendered(wallet, this.#held, rows, now, current)
+        this.#known.set(wallet, current)
+      }
     }
+    const { text } = current
     current.lent++
-    current.digest ??= digestOf(current.text)
-    return new JsonText(current.text, current.digest, () => {
+    current.digest ??= digestOf(text)
+    return new JsonText(text, current.digest, () => {
       current.lent--
     })
   }
 }
 
 interface Rendered {
-  readonly serials: readonly number[]
+  /** Number of the marker of the text. */
+  marker: number
   now: number
+  readonly rows: Uint32Array
   readonly text: Buffer
   /** Digest of the text; null until it is needed. */
   digest: string | null
@@ -60,58 +72,67 @@ interface Rendered {
  * response is being sent from the text, or an age has another number of digits: the text must be
  * rendered.
  */
-function isAged(known: Rendered, rows: HeldRows, now: number): boolean {
-  const { serials, starts, ages, text } = known
-  if (serials !== rows.serials) return false
-  if (known.now === now) return true
-  if (known.lent > 0) return false
-  for (let index = 0; index < ages.length; index++) {
-    let age = now - rows.firstTradeTime(index)
-    if (age < 0) return false
-    const next = starts[index + 1]
-    let at = (next === undefined ? text.length - ']}'.length : next - ','.length) - '}}'.length
-    const first = ages[index]!
-    do {
-      const rest = Math.floor(age / 10)
-      text[--at] = ZERO + age - rest * 10
-      age = rest
-    } while (age > 0 && at > first)
-    if (age > 0 || at > first) return false
+function isAged(known: Rendered, held: HeldRows, rows: Uint32Array, now: number): boolean {
+  const { starts, ages, text, marker } = known
+  if (rows.length !== ages.length) return false
+  if (rows.some((row, at) => row !== known.rows[at] || held.changedAt(row) > marker)) return false
+  if (known.now !== now) {
+    if (known.lent > 0) return false
+    for (let index = 0; index < ages.length; index++) {
+      let age = now - held.firstTradeTime(rows[index]!)
+      if (age < 0) return false
+      const next = starts[index + 1]
+      let at = (next === undefined ? text.length - ']}'.length : next - ','.length) - '}}'.length
+      const first = ages[index]!
+      do {
+        const rest = Math.floor(age / 10)
+        text[--at] = ZERO + age - rest * 10
+        age = rest
+      } while (age > 0 && at > first)
+      if (age > 0 || at > first) return false
+    }
+    known.now = now
+    known.digest = null
   }
-  known.now = now
-  known.digest = null
+  known.marker = held.marker
   return true
 }
 
 const ZERO = '0'.charCodeAt(0)
 
-function rendered(wallet: number, rows: HeldRows, now: number, known?: Rendered): Rendered {
+function rendered(
+  wallet: number,
+  held: HeldRows,
+  rows: Uint32Array,
+  now: number,
+  known?: Rendered,
+): Rendered {
   const head = `{"wallet":"${aliasOf(wallet)}","tokens":[`
-  const { serials } = rows
-  const knownAt = new Map(known?.serials.map((serial, at) => [serial, at]))
+  const knownAt = new Map(Array.from(known?.rows ?? [], (row, at) => [row, at]))
   let size = head.length + ']}'.length
-  const beginnings = serials.map((serial, index) => {
-    const at = knownAt.get(serial)
-    const isKnown = known !== undefined && at !== undefined
+  const beginnings = Array.from(rows, (row) => {
+    const at = knownAt.get(row)
+    const isKnown = known !== undefined && at !== undefined && held.changedAt(row) <= known.marker
     const text = isKnown
       ? known.text.subarray(known.starts[at], known.ages[at])
-      : beginning(rows.row(index))
+      : beginning(held.row(row))
     size += text.length + MOST_DIGITS + '}},'.length
     return text
   })
   const text = Buffer.allocUnsafe(size)
-  const starts = new Uint32Array(serials.length)
-  const ages = new Uint32Array(serials.length)
+  const starts = new Uint32Array(rows.length)
+  const ages = new Uint32Array(rows.length)
   let end = text.write(head, 'latin1')
   for (const [index, begun] of beginnings.entries()) {
     if (index > 0) end += text.write(',', end, 'latin1')
     starts[index] = end
     end += begun.copy(text, end)
     ages[index] = end
-    end += text.write(`${now - rows.firstTradeTime(index)}}}`, end, 'latin1')
+    end += text.write(`${now - held.firstTradeTime(rows[index]!)}}}`, end, 'latin1')
   }
   end += text.write(']}', end, 'latin1')
-  return { serials, now, text: text.subarray(0, end), digest: null, lent: 0, starts, ages }
+  const { marker } = held
+  return { marker, now, rows, text: text.subarray(0, end), digest: null, lent: 0, starts, ages }
 }
 
 /** Returns the text of a row up to its age, which is the last field of its last object. */

@@ -6,6 +6,7 @@ import type { Answer } from '../answer.ts'
 import type { Session } from '../auth/session.ts'
 import type { CursorCodec } from '../cursor.ts'
 import type { ProblemCode } from '../errors.ts'
+import type { HeldRows } from '../items/wallet-holdings-text.ts'
 import type { JsonText } from '../rendered-answer.ts'
 import type { OpenPositions } from '../rows/open-positions.ts'
 import type { RecentSwaps } from '../rows/recent-swaps.ts'
@@ -183,6 +184,6 @@ export interface ResourceDeps {
   readonly epoch: number
   /** Metrics of a wallet; undefined for one without a row. */
   readonly metricsOf: (wallet: number) => WalletMetricsRow | undefined
-  readonly openPositions: Pick<OpenPositions, 'held' | 'holdings' | 'ofWallet'>
+  readonly openPositions: Pick<OpenPositions, 'held' | 'holdings' | keyof HeldRows>
   readonly recentSwaps: Pick<RecentSwaps, 'page'>
 }

@@ -2,6 +2,7 @@ import test from 'ava'
 import fc from 'fast-check'
 import { USDC, WSOL } from '../../pipeline/domain/quote.ts'
 import type { Store } from '../../pipeline/store/store.ts'
+import type { HeldPositionRow } from '../../pipeline/store/tables/positions.ts'
 import { createCursorCodec } from '../cursor.ts'
 import { walletHoldingItem } from '../items/holding.ts'
 import { WalletHoldingsText } from '../items/wallet-holdings-text.ts'
@@ -590,8 +591,21 @@ test('the cached text of holdings is what the rows render to, whatever rows chan
       fc.integer({ min: 1, max: 2000 }),
       fc.array(fc.nat({ max: 7 })),
       (some, maxBytes, requests) => {
-        const texts = new WalletHoldingsText(maxBytes)
-        const rows = some.map((list) =>
+        let held: HeldPositionRow[] = []
+        let marker = 0
+        const texts = new WalletHoldingsText(
+          {
+            get marker() {
+              return marker
+            },
+            ofWallet: () => Uint32Array.from(held, (row) => all.indexOf(row)),
+            row: (at) => all[at]!,
+            firstTradeTime: (at) => all[at]!.first_trade_time,
+            changedAt: () => 0,
+          },
+          maxBytes,
+        )
+        const rows: HeldPositionRow[][] = some.map((list) =>
           list.map((row) => ({
             ...row,
             wallet: 1,
@@ -604,22 +618,19 @@ test('the cached text of holdings is what the rows render to, whatever rows chan
         // Two wallets, whose lists change and share rows; ages of one and of more digits.
         for (const [at, which] of requests.entries()) {
           const wallet = 1 + (which % 2)
-          const held = [...(rows[which >> 1] ?? []), ...(rows[wallet] ?? [])]
-          const list = {
-            row: (index: number) => held[index]!,
-            firstTradeTime: (index: number) => held[index]!.first_trade_time,
-            serials: held.map((row) => all.indexOf(row)),
-          }
+          held = [...(rows[which >> 1] ?? []), ...(rows[wallet] ?? [])]
           const isRight = () => {
             for (const now of [T + 9 ** at, T + 9 ** at + 1, T + 9 ** at + 5]) {
+              marker++
               const tokens = held.map((row) => walletHoldingItem(row, now))
-              const text = texts.render(wallet, list, now)
+              const text = texts.render(wallet, now)
               t.is(text.bytes.toString(), JSON.stringify({ wallet: `W${wallet}`, tokens }))
               t.is(text.digest, digestOf(text.bytes))
               text.release()
             }
           }
-          const first = texts.render(wallet, list, T + 9 ** at)
+          marker++
+          const first = texts.render(wallet, T + 9 ** at)
           const sent = first.bytes.toString()
           isRight()
           t.is(first.bytes.toString(), sent, 'a text that is being sent is not overwritten')

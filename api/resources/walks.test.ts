@@ -195,7 +195,11 @@ function resourceOf(
     openPositions: {
       held: () => NONE_HELD,
       holdings: () => NONE_HELD,
+      marker: 0,
       ofWallet: () => assert.fail('never called'),
+      row: () => assert.fail('never called'),
+      firstTradeTime: () => assert.fail('never called'),
+      changedAt: () => assert.fail('never called'),
     },
   }
   // Called through its own schema below.

@@ -20,7 +20,7 @@ export type WalletHoldingsAnswer = z.infer<typeof WalletHoldingsAnswer>
  * C14, C17).
  */
 export function walletHoldings({ position, openPositions }: ResourceDeps) {
-  const texts = new WalletHoldingsText(MAX_CACHED_BYTES)
+  const texts = new WalletHoldingsText(openPositions, MAX_CACHED_BYTES)
   return resource({
     path: '/wallets/:alias/holdings',
     price: 1,
@@ -51,7 +51,7 @@ export function walletHoldings({ position, openPositions }: ResourceDeps) {
       const wallet = trackedWallet(alias, position.walletCount())
       const stored = position.stored()
       if (stored === null) return { body: { wallet: alias, tokens: [] } }
-      return { body: texts.render(wallet, openPositions.ofWallet(wallet), stored.blockTime) }
+      return { body: texts.render(wallet, stored.blockTime) }
     },
   })
 }

@@ -107,7 +107,7 @@ test.serial(
     const [a = '', b = '', c = ''] = MINTS
     const open = new OpenPositions()
     const { writer, moveTo } = await followStates(store, open)
-    const texts = new WalletHoldingsText(1_000_000)
+    const texts = new WalletHoldingsText(open, 1_000_000)
     const write = async (wallet: number, mint: string, version: number) => {
       const bought = { bought_amount: String(1000 * version), bought_lamports: '1' }
       const times = { first_trade_time: 1, last_trade_time: version }
@@ -119,7 +119,7 @@ test.serial(
       const filter = { wallet: 2, minSeconds: 0, maxSeconds: null }
       const { rows } = await readHoldings(store, stored, filter, { offset: 0, limit: 9 })
       const tokens = rows.map((row) => walletHoldingItem(row, stored.blockTime))
-      const { bytes } = texts.render(2, open.ofWallet(2), stored.blockTime)
+      const { bytes } = texts.render(2, stored.blockTime)
       t.deepEqual(JSON.parse(bytes.toString()), { wallet: 'W2', tokens })
     }
     await write(2, a, 1)

@@ -4,83 +4,75 @@ import {
   type HeldPositionRow,
   type HeldTokenRow,
   newestPositionWallet,
+  PACKED_WORDS,
   type PageOf,
   type PositionVersion,
   readLargePositions,
   readOpenPositions,
 } from '../../pipeline/store/tables/positions.ts'
-import type { HeldRows } from '../items/held-rows.ts'
+import type { HeldRows } from '../items/wallet-holdings-text.ts'
 import type { StateModel, StoredSlot } from '../state-reader.ts'
 import { PositionTable } from './position-table.ts'
-import { SortedList } from './sorted-list.ts'
+import { RowOrder } from './row-order.ts'
+import { sortByKeys } from './sort-by-keys.ts'
+import { wordsOf } from './token-table.ts'
 
 /**
- * The open positions of all wallets, in memory, some 120 bytes each. It answers sums over all
+ * The open positions of all wallets, in memory, some 95 bytes each. It answers sums over all
  * positions, which take the store seconds over millions of rows.
  */
-export class OpenPositions implements StateModel {
-  #table = new PositionTable()
-  /** Rows of the table, by wallet. */
-  readonly #byWallet = new Map<number, number[]>()
-  /** Sorted lists of requested wallets, until they change. */
-  readonly #sorted = new Map<number, HeldList>()
-  readonly #byMint = new Map<string, HeldToken>()
-  readonly #tokens = new SortedList<HeldToken>(byHolders)
-  /** Rows of all positions, in the order of `holdings`, and by age. */
-  readonly #positions = new SortedList<number>((a, b) => this.#table.compare(a, b))
-  readonly #ages = new SortedList<number>((a, b) => this.#table.compareAge(a, b))
-
+export class OpenPositions implements StateModel, HeldRows {
+  readonly #table = new PositionTable()
+  /** Rows of all positions, in the order of `holdings`. */
+  readonly #positions = new RowOrder((a, b) => this.#table.compare(a, b))
+  /** The same by wallet, then in that order; and by token, then wallet. */
+  readonly #byWallet = new RowOrder(
+    (a, b) => this.#table.wallet(a) - this.#table.wallet(b) || this.#table.compare(a, b),
+  )
+  readonly #byToken = new RowOrder(
+    (a, b) =>
+      this.#table.token(a) - this.#table.token(b) || this.#table.wallet(a) - this.#table.wallet(b),
+  )
+  /** Tokens in the order of `held`. */
+  readonly #tokens = new RowOrder((a, b) => this.#table.tokens.compare(a, b))
   /** Positions that begin after the marker: their partition is ahead. */
   readonly #early = new Map<string, PositionVersion>()
+  #marker = 0
 
   async load(store: Store, stored: StoredSlot | null): Promise<void> {
-    const found: number[] = []
     const table = this.#table
-    const take = (rowIndex: number) => {
-      if (table.firstTradeTime(rowIndex) > (stored?.blockTime ?? 0)) {
-        const row = table.row(rowIndex)
-        this.#early.set(keyOf(row), { ...row, version: '0', is_deleted: 0 })
-        table.remove(rowIndex)
-        return
-      }
-      found.push(rowIndex)
-      const wallet = table.wallet(rowIndex)
-      this.#listed(wallet).push(rowIndex)
-      const token = this.#tokenOf(table.mint(rowIndex), table.decimals(rowIndex))
-      token.wallets.push(wallet)
-      count(token, table, rowIndex, 1n)
-    }
+    const blockTime = stored?.blockTime ?? 0
+    const early: number[] = []
+    const large = await readLargePositions(store)
     const last = await newestPositionWallet(store)
-    for (let from = 0, wallets = FIRST_WALLETS; from <= last; ) {
-      const columns = await readOpenPositions(store, from, from + wallets - 1)
-      const size = columns?.wallets.length ?? 0
-      if (columns) for (let at = 0; at < size; at++) take(table.addOf(columns, at))
+    let [from, wallets] = [0, FIRST_WALLETS]
+    for (let reading = readOpenPositions(store, from, wallets - 1); from <= last; ) {
+      const found = await reading
+      const size = found.words.length / PACKED_WORDS
       from += wallets
       wallets = Math.ceil(wallets * Math.min(4, AT_ONCE / Math.max(1, size)))
+      // The store reads the next positions while these are added.
+      if (from <= last) reading = readOpenPositions(store, from, from + wallets - 1)
+      for (let at = 0; at < size; at++) {
+        const row = table.addPacked(found, at)
+        if (table.firstTradeTime(row) > blockTime) early.push(row)
+      }
     }
-    for (const row of await readLargePositions(store)) {
-      const open = openPosition(row)
-      if (open !== null) take(table.add(open))
+    await this.#sort()
+    for (const row of early) {
+      this.#takeAll([{ ...table.row(row), version: '0', is_deleted: 0 }], blockTime)
+      this.#remove(row)
     }
-    for (const { wallets } of this.#byMint.values()) wallets.sort((a, b) => a - b)
-    await this.#positions.fill(found)
-    await this.#ages.fill(found)
-    await this.#tokens.fill([...this.#byMint.values()])
+    this.#takeAll(large, blockTime)
   }
 
   apply(changes: readonly StateChange[], { blockTime }: StoredSlot): void {
+    this.#marker += 1
     const rows = [...this.#early.values()]
     this.#early.clear()
     for (const { table, row } of changes)
       if (table === 'positions') rows.push(row as unknown as PositionVersion) // rows of the table
-    for (const row of rows) {
-      const isEarly = (row.first_trade_time ?? 0) > blockTime
-      if (isEarly) this.#early.set(keyOf(row), row)
-      else {
-        this.#early.delete(keyOf(row))
-        this.#take(row)
-      }
-    }
+    this.#takeAll(rows, blockTime)
   }
 
   /** Returns the tokens that at least so many wallets hold, in the order of rule C17. */
@@ -90,9 +82,10 @@ export class OpenPositions implements StateModel {
     readonly limit: number
   }): PageOf<HeldTokenRow> {
     const { minWallets, offset, limit } = page
-    const total = this.#tokens.countBefore(({ wallets }) => wallets.length < minWallets)
-    const end = Math.min(total, offset + limit)
-    return { rows: this.#tokens.slice(offset, end).map(tokenRow), total }
+    const { tokens } = this.#table
+    const total = this.#tokens.countBefore((token) => tokens.holders(token) < minWallets)
+    const found = this.#tokens.slice(offset, Math.min(total, offset + limit))
+    return { rows: Array.from(found, (token) => this.#heldToken(token)), total }
   }
 
   /**
@@ -111,174 +104,128 @@ export class OpenPositions implements StateModel {
     const { wallet, minSeconds, maxSeconds } = filter
     const newest = now - minSeconds
     const oldest = maxSeconds === null ? 0 : now - maxSeconds
-    const isWithin = (rowIndex: number) => {
-      const time = this.#table.firstTradeTime(rowIndex)
-      return time <= newest && time >= oldest
-    }
-    const page = (rowIndexes: readonly number[], total: number) => ({
-      rows: rowIndexes.map((rowIndex) => this.#table.row(rowIndex)),
+    const page = (rows: Iterable<number>, total: number) => ({
+      rows: Array.from(rows, (row) => this.row(row)),
       total,
     })
     if (wallet !== null) {
-      const own = this.#listOf(wallet).rowIndexes.filter(isWithin)
+      const own = this.ofWallet(wallet).filter((row) => this.#isWithin(row, oldest, newest))
       return page(own.slice(offset, offset + limit), own.length)
     }
-    const from = this.#ages.countBefore((at) => this.#table.firstTradeTime(at) >= oldest)
-    const to = this.#ages.countBefore((at) => this.#table.firstTradeTime(at) > newest)
-    const total = Math.max(0, to - from)
-    if (total === this.#positions.size)
-      return page(this.#positions.slice(offset, offset + limit), total)
+    if (minSeconds === 0 && maxSeconds === null)
+      return page(this.#positions.slice(offset, offset + limit), this.#positions.size)
+    const total = this.#table.countFirstTrades(oldest, newest)
     if (offset >= total) return page([], total)
-    if (total <= FEW) {
-      const few = this.#ages.slice(from, to).sort((a, b) => this.#table.compare(a, b))
-      return page(few.slice(offset, offset + limit), total)
-    }
     const found: number[] = []
     let skip = offset
-    for (const rowIndex of this.#positions.from(0)) {
-      if (!isWithin(rowIndex) || skip-- > 0) continue
-      found.push(rowIndex)
+    for (const row of this.#positions) {
+      if (!this.#isWithin(row, oldest, newest) || skip-- > 0) continue
+      found.push(row)
       if (found.length === limit) break
     }
     return page(found, total)
   }
 
-  /**
-   * Returns all open positions of a wallet, in the order of `holdings`; the same list until it
-   * changes.
-   */
-  ofWallet(wallet: number): HeldRows {
-    return this.#listOf(wallet)
+  get marker(): number {
+    return this.#marker
   }
 
-  #listOf(wallet: number): HeldList {
-    const known = this.#sorted.get(wallet)
-    if (known !== undefined) return known
+  ofWallet(wallet: number): Uint32Array {
+    return this.#byWallet.range((row) => this.#table.wallet(row) - wallet)
+  }
+
+  row(row: number): HeldPositionRow {
+    return this.#table.row(row)
+  }
+
+  firstTradeTime(row: number): number {
+    return this.#table.firstTradeTime(row)
+  }
+
+  changedAt(row: number): number {
+    return this.#table.changedAt(row)
+  }
+
+  /** Sorts all rows after the first read. */
+  async #sort(): Promise<void> {
     const table = this.#table
-    const rowIndexes = [...(this.#byWallet.get(wallet) ?? [])].sort((a, b) => table.compare(a, b))
-    const list = new HeldList(table, rowIndexes)
-    if (this.#sorted.size >= MOST_LISTS) this.#sorted.clear()
-    this.#sorted.set(wallet, list)
-    return list
+    const { tokens } = table
+    const rows = new Uint32Array(table.size).map((_, row) => row)
+    const byTime = (row: number) => ~table.lastTradeTime(row)
+    await sortByKeys(rows, [byTime], (a, b) => table.compare(a, b))
+    this.#positions.fill(rows)
+    await sortByKeys(rows, [(row) => table.wallet(row)])
+    this.#byWallet.fill(rows)
+    await sortByKeys(rows, [(row) => table.token(row)])
+    this.#byToken.fill(rows)
+    const held = new Uint32Array(tokens.size).map((_, at) => at + 1)
+    await sortByKeys(held, tokens.keys(), (a, b) => tokens.compare(a, b))
+    this.#tokens.fill(held)
   }
 
-  #take(row: PositionVersion): void {
-    const { wallet, mint } = row
-    const next = openPosition(row)
-    const listed = this.#byWallet.get(wallet) ?? []
-    const before = this.#table.findMint(listed, mint)
-    if (before === undefined && next === null) return
-    this.#sorted.delete(wallet)
-    const token = this.#tokenOf(mint, row.decimals)
-    if (token.wallets.length > 0) this.#tokens.remove(token)
-    if (before !== undefined) {
-      count(token, this.#table, before, -1n)
-      this.#positions.remove(before)
-      this.#ages.remove(before)
-      this.#table.remove(before)
-      listed.splice(listed.indexOf(before), 1)
-      token.wallets.splice(token.wallets.indexOf(wallet), 1)
+  #isWithin(row: number, oldest: number, newest: number): boolean {
+    const time = this.#table.firstTradeTime(row)
+    return time >= oldest && time <= newest
+  }
+
+  #takeAll(rows: readonly PositionVersion[], blockTime: number): void {
+    for (const row of rows) {
+      const key = `${row.wallet} ${row.mint}`
+      const isEarly = (row.first_trade_time ?? 0) > blockTime
+      if (isEarly) this.#early.set(key, row)
+      else {
+        this.#early.delete(key)
+        this.#take(row)
+      }
     }
-    if (next !== null) {
-      const rowIndex = this.#table.add(next)
-      count(token, this.#table, rowIndex, 1n)
-      this.#positions.add(rowIndex)
-      this.#ages.add(rowIndex)
-      this.#listed(wallet).push(rowIndex)
-      const place = token.wallets.findIndex((other) => other > wallet)
-      token.wallets.splice(place < 0 ? token.wallets.length : place, 0, wallet)
-      token.decimals = next.decimals
+  }
+
+  #take(version: PositionVersion): void {
+    const { wallet, mint } = version
+    const token = this.#table.tokens.find(wordsOf(mint))
+    const [before] = this.#byToken.range(
+      (row) => this.#table.token(row) - token || this.#table.wallet(row) - wallet,
+    )
+    if (before !== undefined) this.#remove(before)
+    if (isOpen(version)) this.#add(version)
+  }
+
+  #add(position: HeldPositionRow): void {
+    const token = this.#table.tokens.find(wordsOf(position.mint))
+    if (token !== 0) this.#tokens.remove(token)
+    const row = this.#table.add(position, this.#marker)
+    this.#tokens.add(this.#table.token(row))
+    for (const order of [this.#positions, this.#byWallet, this.#byToken]) order.add(row)
+  }
+
+  #remove(row: number): void {
+    const token = this.#table.token(row)
+    this.#tokens.remove(token)
+    for (const order of [this.#positions, this.#byWallet, this.#byToken]) order.remove(row)
+    this.#table.remove(row)
+    if (this.#table.tokens.holders(token) > 0) this.#tokens.add(token)
+  }
+
+  #heldToken(token: number): HeldTokenRow {
+    const { tokens } = this.#table
+    const rows = this.#byToken.range((row) => this.#table.token(row) - token)
+    return {
+      mint: tokens.mint(token),
+      decimals: this.#table.decimals(rows[0]!),
+      wallets: Array.from(rows, (row) => this.#table.wallet(row)),
+      held_amount: tokens.held(token).toString(),
+      bought_lamports: tokens.boughtLamports(token).toString(),
     }
-    if (token.wallets.length > 0) this.#tokens.add(token)
-    else this.#byMint.delete(mint)
-    if (listed.length === 0 && next === null) this.#byWallet.delete(wallet)
-  }
-
-  #listed(wallet: number): number[] {
-    let listed = this.#byWallet.get(wallet)
-    if (listed === undefined) {
-      listed = []
-      this.#byWallet.set(wallet, listed)
-    }
-    return listed
-  }
-
-  #tokenOf(mint: string, decimals: number): HeldToken {
-    let token = this.#byMint.get(mint)
-    if (token === undefined) {
-      token = { mint, decimals, wallets: [], held: 0n, boughtLamports: 0n }
-      this.#byMint.set(mint, token)
-    }
-    return token
   }
 }
 
-const keyOf = ({ wallet, mint }: Pick<PositionVersion, 'wallet' | 'mint'>) => `${wallet} ${mint}`
-
-/** Open positions of a wallet, valid until one changes: table rows are reused then. */
-class HeldList implements HeldRows {
-  readonly #table: PositionTable
-  readonly rowIndexes: readonly number[]
-  readonly serials: readonly number[]
-
-  constructor(table: PositionTable, rowIndexes: readonly number[]) {
-    this.#table = table
-    this.rowIndexes = rowIndexes
-    this.serials = rowIndexes.map((rowIndex) => table.serial(rowIndex))
-  }
-
-  row(index: number): HeldPositionRow {
-    return this.#table.row(this.rowIndexes[index]!)
-  }
-
-  firstTradeTime(index: number): number {
-    return this.#table.firstTradeTime(this.rowIndexes[index]!)
-  }
-}
-
-/** A mint with its holders, by wallet number, and sums over them. */
-interface HeldToken {
-  readonly mint: string
-  decimals: number
-  readonly wallets: number[]
-  held: bigint
-  boughtLamports: bigint
-}
-
-function count(token: HeldToken, table: PositionTable, rowIndex: number, sign: bigint): void {
-  token.held += sign * table.held(rowIndex)
-  token.boughtLamports += sign * table.boughtLamports(rowIndex)
-}
-
-/** Returns an open position, counting swaps only; null if the row is no such position. */
-function openPosition(row: PositionVersion): HeldPositionRow | null {
-  const { first_trade_time, last_trade_time } = row
-  if (row.is_deleted !== 0 || first_trade_time === null || last_trade_time === null) return null
-  if (BigInt(row.bought_amount) <= BigInt(row.sold_amount)) return null
-  return row as HeldPositionRow
-}
-
-function tokenRow({ mint, decimals, wallets, held, boughtLamports }: HeldToken): HeldTokenRow {
-  return {
-    mint,
-    decimals,
-    wallets,
-    held_amount: held.toString(),
-    bought_lamports: boughtLamports.toString(),
-  }
-}
-
-/** Most holders first, then most SOL spent, then mint (rule C17). */
-function byHolders(a: HeldToken, b: HeldToken): number {
-  if (a.wallets.length !== b.wallets.length) return b.wallets.length - a.wallets.length
-  if (a.boughtLamports !== b.boughtLamports) return a.boughtLamports > b.boughtLamports ? -1 : 1
-  return a.mint < b.mint ? -1 : a.mint > b.mint ? 1 : 0
+/** Whether a position is open, counting swaps only. */
+function isOpen(row: PositionVersion): row is PositionVersion & HeldPositionRow {
+  if (row.is_deleted !== 0 || row.first_trade_time === null || row.last_trade_time === null)
+    return false
+  return BigInt(row.bought_amount) > BigInt(row.sold_amount)
 }
 
 /** Wallets of the first query of a start, and positions that a later one has about. */
 const FIRST_WALLETS = 2000
-const AT_ONCE = 50_000
-/** So many positions are rather sorted than searched for among all. */
-const FEW = 20_000
-/** Sorted lists that are kept. */
-const MOST_LISTS = 10_000
+const AT_ONCE = 25_000

@@ -1,212 +1,146 @@
-import type { HeldPositionRow, PositionColumns } from '../../pipeline/store/tables/positions.ts'
+import {
+  type HeldPositionRow,
+  PACKED_WORDS,
+  type PackedPositions,
+} from '../../pipeline/store/tables/positions.ts'
+import { BigColumn, Uint32Column } from './columns.ts'
+import { TokenTable, wordsOf } from './token-table.ts'
 
 /**
- * A table of positions in typed arrays, 57 bytes each. As objects they would take several hundred
- * bytes, and the garbage collector would mark all of them, which takes longer than a response may.
- * A position is identified by its row until it is removed.
+ * A table of positions in typed arrays, 60 bytes each, with its tokens. As objects they would take
+ * several hundred bytes, and the garbage collector would mark all of them, which takes longer than
+ * a response may. A position is identified by its row until it is removed.
  */
 export class PositionTable {
-  #wallets = new Uint32Array(INITIAL_CAPACITY)
-  #mints = new Uint32Array(INITIAL_CAPACITY)
-  #decimals = new Uint8Array(INITIAL_CAPACITY)
-  #firstTrades = new Uint32Array(INITIAL_CAPACITY)
-  #lastTrades = new Uint32Array(INITIAL_CAPACITY)
-  #serials = new Float64Array(INITIAL_CAPACITY)
-  /** Four sums per row; a larger one is in `#large`. */
-  #sums = new BigInt64Array(INITIAL_CAPACITY * SUMS)
-  /** The halves of `#sums`, the lower one first, as all machines of the service have it. */
-  #words = new Uint32Array(this.#sums.buffer)
-  readonly #large = new Map<number, bigint>()
+  readonly tokens = new TokenTable()
+  readonly #wallets = new Uint32Column()
+  readonly #tokenOf = new Uint32Column()
+  readonly #decimals = new Uint32Column()
+  readonly #firstTrades = new Uint32Column()
+  readonly #lastTrades = new Uint32Column()
+  readonly #changes = new Uint32Column()
+  /** Four per row. */
+  readonly #sums = new BigColumn()
   #end = 0
-  /** Shared by all tables, because one table may replace another. */
-  static #serial = 0
   readonly #free: number[] = []
-  readonly #mintNames = new Names()
 
   /** Number of positions. */
   get size(): number {
     return this.#end - this.#free.length
   }
 
-  /** Adds a position and returns its row. */
-  add(position: HeldPositionRow): number {
+  /** Adds a position, which changed with the marker of a number, and returns its row. */
+  add(position: HeldPositionRow, marker: number): number {
     const { wallet, mint, decimals, first_trade_time, last_trade_time } = position
-    const rowIndex = this.#place(wallet, mint, decimals)
-    this.#firstTrades[rowIndex] = first_trade_time
-    this.#lastTrades[rowIndex] = last_trade_time
-    this.#setSum(rowIndex, 0, position.bought_amount)
-    this.#setSum(rowIndex, 1, position.sold_amount)
-    this.#setSum(rowIndex, 2, position.bought_lamports)
-    this.#setSum(rowIndex, 3, position.sold_lamports)
-    return rowIndex
+    const row = this.#place(wallet, decimals, first_trade_time, last_trade_time, marker)
+    this.#sums.set(4 * row, BigInt(position.bought_amount))
+    this.#sums.set(4 * row + 1, BigInt(position.sold_amount))
+    this.#sums.set(4 * row + 2, BigInt(position.bought_lamports))
+    this.#sums.set(4 * row + 3, BigInt(position.sold_lamports))
+    this.#countIn(row, wordsOf(mint), 0)
+    return row
   }
 
-  /** Adds one of many positions and returns its row. */
-  addOf(columns: PositionColumns, at: number): number {
-    const { wallets, mints, decimals, first_trades, last_trades, low, high } = columns
-    const rowIndex = this.#place(wallets[at]!, mints[at]!, decimals[at]!)
-    this.#firstTrades[rowIndex] = first_trades[at]!
-    this.#lastTrades[rowIndex] = last_trades[at]!
-    const words = this.#words
-    for (let index = 0; index < SUMS; index++) {
-      const word = 2 * (rowIndex * SUMS + index)
-      words[word] = low[index]![at]!
-      words[word + 1] = high[index]![at]!
-    }
-    return rowIndex
+  /** Adds one of packed positions, which changed with marker 0, and returns its row. */
+  addPacked({ words, longs }: PackedPositions, at: number): number {
+    const start = at * PACKED_WORDS
+    const row = this.#place(
+      words[start]!,
+      words[start + 1]!,
+      words[start + 2]!,
+      words[start + 3]!,
+      0,
+    )
+    for (let sum = 0; sum < 4; sum++) this.#sums.set(4 * row + sum, longs[start / 2 + 2 + sum]!)
+    this.#countIn(row, words, start + 12)
+    return row
   }
 
-  /** Removes the position of a row. The row is then reused. */
-  remove(rowIndex: number): void {
-    this.#mintNames.drop(this.#mints[rowIndex]!)
-    for (let index = 0; index < SUMS; index++) this.#large.delete(rowIndex * SUMS + index)
-    this.#free.push(rowIndex)
+  /** Removes the position of a row. The row is then reused, like a token without holders. */
+  remove(row: number): void {
+    this.tokens.removeHolder(this.token(row), this.held(row), this.boughtLamports(row))
+    for (let sum = 0; sum < 4; sum++) this.#sums.set(4 * row + sum, 0n)
+    this.#firstTrades.set(row, NEVER)
+    this.#free.push(row)
   }
 
-  row(rowIndex: number): HeldPositionRow {
+  row(row: number): HeldPositionRow {
     return {
-      wallet: this.#wallets[rowIndex]!,
-      mint: this.mint(rowIndex),
-      decimals: this.#decimals[rowIndex]!,
-      bought_amount: this.#sum(rowIndex, 0).toString(),
-      sold_amount: this.#sum(rowIndex, 1).toString(),
-      bought_lamports: this.boughtLamports(rowIndex).toString(),
-      sold_lamports: this.#sum(rowIndex, 3).toString(),
-      first_trade_time: this.#firstTrades[rowIndex]!,
-      last_trade_time: this.#lastTrades[rowIndex]!,
+      wallet: this.wallet(row),
+      mint: this.tokens.mint(this.token(row)),
+      decimals: this.decimals(row),
+      bought_amount: this.#sums.get(4 * row).toString(),
+      sold_amount: this.#sums.get(4 * row + 1).toString(),
+      bought_lamports: this.boughtLamports(row).toString(),
+      sold_lamports: this.#sums.get(4 * row + 3).toString(),
+      first_trade_time: this.firstTradeTime(row),
+      last_trade_time: this.lastTradeTime(row),
     }
   }
 
-  wallet(rowIndex: number): number {
-    return this.#wallets[rowIndex]!
+  wallet(row: number): number {
+    return this.#wallets.get(row)
   }
 
-  mint(rowIndex: number): string {
-    return this.#mintNames.of(this.#mints[rowIndex]!)
+  token(row: number): number {
+    return this.#tokenOf.get(row)
   }
 
-  decimals(rowIndex: number): number {
-    return this.#decimals[rowIndex]!
+  decimals(row: number): number {
+    return this.#decimals.get(row)
   }
 
-  firstTradeTime(rowIndex: number): number {
-    return this.#firstTrades[rowIndex]!
+  firstTradeTime(row: number): number {
+    return this.#firstTrades.get(row)
+  }
+
+  lastTradeTime(row: number): number {
+    return this.#lastTrades.get(row)
+  }
+
+  /** Number of the marker with which the position changed, 0 for one that was read at the start. */
+  changedAt(row: number): number {
+    return this.#changes.get(row)
   }
 
   /** Amount bought less amount sold. */
-  held(rowIndex: number): bigint {
-    return this.#sum(rowIndex, 0) - this.#sum(rowIndex, 1)
+  held(row: number): bigint {
+    return this.#sums.get(4 * row) - this.#sums.get(4 * row + 1)
   }
 
-  boughtLamports(rowIndex: number): bigint {
-    return this.#sum(rowIndex, 2)
+  boughtLamports(row: number): bigint {
+    return this.#sums.get(4 * row + 2)
   }
 
-  /**
-   * Returns the serial number of the position in this row, unique over all tables: it distinguishes
-   * positions that used the same row.
-   */
-  serial(rowIndex: number): number {
-    return this.#serials[rowIndex]!
-  }
-
-  /** Returns the one of these rows that has a mint; undefined if none has. */
-  findMint(rowIndexes: readonly number[], mint: string): number | undefined {
-    const number = this.#mintNames.find(mint)
-    return number === undefined
-      ? undefined
-      : rowIndexes.find((rowIndex) => this.#mints[rowIndex] === number)
+  /** Number of positions with a first trade from `least` to `most`. */
+  countFirstTrades(least: number, most: number): number {
+    return this.#firstTrades.count(this.#end, least, Math.min(most, NEVER - 1))
   }
 
   /** Newest trade first, then mint, then wallet (rule C17). */
   compare(a: number, b: number): number {
-    const newer = this.#lastTrades[b]! - this.#lastTrades[a]!
-    if (newer !== 0) return newer
-    if (this.#mints[a] !== this.#mints[b]) return this.mint(a) < this.mint(b) ? -1 : 1
-    return this.#wallets[a]! - this.#wallets[b]!
+    return (
+      this.lastTradeTime(b) - this.lastTradeTime(a) ||
+      this.tokens.compareMints(this.token(a), this.token(b)) ||
+      this.wallet(a) - this.wallet(b)
+    )
   }
 
-  /** Oldest first trade first. */
-  compareAge(a: number, b: number): number {
-    return this.#firstTrades[a]! - this.#firstTrades[b]! || a - b
+  #place(wallet: number, decimals: number, first: number, last: number, marker: number): number {
+    const row = this.#free.pop() ?? this.#end++
+    this.#wallets.set(row, wallet)
+    this.#decimals.set(row, decimals)
+    this.#firstTrades.set(row, first)
+    this.#lastTrades.set(row, last)
+    this.#changes.set(row, marker)
+    return row
   }
 
-  #place(wallet: number, mint: string, decimals: number): number {
-    const rowIndex = this.#free.pop() ?? this.#end++
-    if (rowIndex === this.#wallets.length) this.#grow()
-    this.#wallets[rowIndex] = wallet
-    this.#mints[rowIndex] = this.#mintNames.use(mint)
-    this.#decimals[rowIndex] = decimals
-    this.#serials[rowIndex] = PositionTable.#serial++
-    return rowIndex
-  }
-
-  #setSum(rowIndex: number, index: number, text: string): void {
-    const at = rowIndex * SUMS + index
-    const sum = BigInt(text)
-    this.#sums[at] = sum
-    if (this.#sums[at] !== sum) this.#large.set(at, sum)
-  }
-
-  #sum(rowIndex: number, index: number): bigint {
-    const at = rowIndex * SUMS + index
-    return (this.#large.size > 0 ? this.#large.get(at) : undefined) ?? this.#sums[at]!
-  }
-
-  #grow(): void {
-    const capacity = this.#wallets.length * 2
-    const longer = <T extends Column>(column: T, made: T): T => {
-      made.set(column as never)
-      return made
-    }
-    this.#wallets = longer(this.#wallets, new Uint32Array(capacity))
-    this.#mints = longer(this.#mints, new Uint32Array(capacity))
-    this.#decimals = longer(this.#decimals, new Uint8Array(capacity))
-    this.#firstTrades = longer(this.#firstTrades, new Uint32Array(capacity))
-    this.#lastTrades = longer(this.#lastTrades, new Uint32Array(capacity))
-    this.#serials = longer(this.#serials, new Float64Array(capacity))
-    this.#sums = longer(this.#sums, new BigInt64Array(capacity * SUMS))
-    this.#words = new Uint32Array(this.#sums.buffer)
+  #countIn(row: number, mints: Uint32Array, from: number): void {
+    const token = this.tokens.addHolder(mints, from, this.held(row), this.boughtLamports(row))
+    this.#tokenOf.set(row, token)
   }
 }
 
-type Column = Uint8Array | Uint32Array | Float64Array | BigInt64Array
-
-const INITIAL_CAPACITY = 1024
-const SUMS = 4
-
-/** Strings by number, with reference counts. */
-class Names {
-  readonly #numbers = new Map<string, number>()
-  readonly #names: string[] = []
-  readonly #uses: number[] = []
-  readonly #free: number[] = []
-
-  use(name: string): number {
-    let number = this.#numbers.get(name)
-    if (number === undefined) {
-      number = this.#free.pop() ?? this.#names.length
-      this.#numbers.set(name, number)
-      this.#names[number] = name
-      this.#uses[number] = 0
-    }
-    this.#uses[number]! += 1
-    return number
-  }
-
-  find(name: string): number | undefined {
-    return this.#numbers.get(name)
-  }
-
-  drop(number: number): void {
-    this.#uses[number]! -= 1
-    if (this.#uses[number] !== 0) return
-    this.#numbers.delete(this.of(number))
-    this.#names[number] = ''
-    this.#free.push(number)
-  }
-
-  of(number: number): string {
-    return this.#names[number] ?? ''
-  }
-}
+/** First trade of a row without a position. The clock of blocks is at 1,790,000,000. */
+const NEVER = 2 ** 32 - 1

@@ -12,8 +12,8 @@ import { type StoredSwap, type SwapRow, swapOfRow } from '../../pipeline/store/t
 import { hasCome, lateBefore } from '../cursor.ts'
 import type { StateModel, StoredSlot } from '../state-reader.ts'
 import { type LateKeys, readLateKeys } from './feed-rows.ts'
+import { firstWhere } from './first-where.ts'
 import { newestSwapRows, readNewestSwaps } from './newest-swaps.ts'
-import { SortedList } from './sorted-list.ts'
 
 /** A page of swaps of all wallets, newest first, and its position. */
 export interface SwapsPage {
@@ -31,7 +31,7 @@ export class RecentSwaps implements StateModel {
   readonly #epoch: number
   readonly #most: number
   /** Oldest first: all swaps from `#from` on (null: from the first stored one). */
-  readonly #swaps = new SortedList<StoredSwap>(compareEventKeys)
+  #swaps: StoredSwap[] = []
   #from: EventKey | null = null
   /** Versions of swaps from `#from` on that were deleted: an older row may be stored once more. */
   readonly #deleted = new Map<string, StoredSwap>()
@@ -61,8 +61,8 @@ export class RecentSwaps implements StateModel {
     const position = lateBefore(this.#epoch, stored?.slot ?? 0)
     this.#lateKeys = await readLateKeys(store, position)
     for (const late of await readLate(store, position, null, this.#most)) this.#takeLate(late)
-    await this.#swaps.fill(newest)
-    this.#from = isWhole ? null : (newest.at(-1) ?? null)
+    this.#swaps = newest.reverse()
+    this.#from = isWhole ? null : (newest[0] ?? null)
   }
 
   apply(changes: readonly StateChange[], { slot }: StoredSlot): void {
@@ -73,9 +73,9 @@ export class RecentSwaps implements StateModel {
     this.#slot = slot
     this.#settleLate()
     // A quarter too many, so that not every marker evicts some.
-    if (this.#swaps.size <= this.#most * 1.25) return
-    this.#swaps.keepLast(this.#most)
-    const from = this.#swaps.at(0) ?? null
+    if (this.#swaps.length <= this.#most * 1.25) return
+    this.#swaps.splice(0, this.#swaps.length - this.#most)
+    const [from = null] = this.#swaps
     this.#from = from
     for (const [key, swap] of this.#deleted)
       if (from !== null && compareEventKeys(swap, from) < 0) this.#deleted.delete(key)
@@ -92,7 +92,7 @@ export class RecentSwaps implements StateModel {
     return {
       swaps: this.#swaps.slice(Math.max(0, end - limit), end).reverse(),
       slot: this.#slot,
-      newest: stored === 0 ? null : (this.#swaps.at(stored - 1) ?? null),
+      newest: this.#swaps[stored - 1] ?? null,
       late: this.#lateKeys,
     }
   }
@@ -101,13 +101,15 @@ export class RecentSwaps implements StateModel {
     const swap = swapOfRow(row)
     if (this.#from !== null && compareEventKeys(swap, this.#from) < 0) return
     const key = eventKeyText(swap)
-    const known = this.#deleted.get(key) ?? this.#swaps.at(this.#countOlder(swap))
-    if (known && compareEventKeys(known, swap) === 0 && known.version > swap.version) return
-    this.#swaps.remove(swap)
-    if (row.is_deleted === 0) {
-      this.#deleted.delete(key)
-      this.#swaps.add(swap)
-    } else this.#deleted.set(key, swap)
+    const at = this.#countOlder(swap)
+    const next = this.#swaps[at]
+    const isThere = next !== undefined && compareEventKeys(next, swap) === 0
+    const known = this.#deleted.get(key) ?? (isThere ? next : undefined)
+    if (known !== undefined && known.version > swap.version) return
+    const isDeleted = row.is_deleted !== 0
+    if (isDeleted) this.#deleted.set(key, swap)
+    else this.#deleted.delete(key)
+    this.#swaps.splice(at, isThere ? 1 : 0, ...(isDeleted ? [] : [swap]))
   }
 
   #takeLate(late: LateRow): void {
@@ -132,7 +134,8 @@ export class RecentSwaps implements StateModel {
 
   /** Number of swaps strictly older than the key. */
   #countOlder(key: EventKey): number {
-    return this.#swaps.countBefore((swap) => compareEventKeys(swap, key) >= 0)
+    const swaps = this.#swaps
+    return firstWhere(swaps.length, (at) => compareEventKeys(swaps[at]!, key) >= 0)
   }
 }
 

@@ -9,6 +9,7 @@ import { type Load, type LoadOptions, load } from './api/load.ts'
 import { type PathValues, requestMix, SOME_MINTS } from './api/mix.ts'
 import { measureNeighbours } from './api/neighbours.ts'
 import { mintOf } from './api/seed.ts'
+import { measureStart } from './api/start.ts'
 import { walkTrades } from './api/walk.ts'
 import { cpuSeconds } from './kit/cpu.ts'
 import { median, percentiles, print, printHead, printRow } from './kit/figures.ts'
@@ -19,19 +20,22 @@ import { withServers } from './kit/servers.ts'
 
 const USAGE = `npm run bench -- api [PART ...] [options]
 
-  PART            mix, page, walk, charges, neighbours, memory (the first four when none is named)
+  PART            mix, page, walk, charges, neighbours, memory, start (the first four when none is
+                  named)
   --mode M        embedded, servers or cluster, or several with commas between (embedded,servers)
   --swaps N       swaps stored (10000000; for the walk 200000 at most)
   --seconds N     how long each turn of load lasts (10)
   --rounds N      turns of the service and of the bare route, one after the other (3)
-  --minutes N     how long memory is watched (10)`
+  --minutes N     how long memory is watched (10)
+  --positions N   open positions of a start, of 250,000 wallets (5000000)`
 
 /**
  * Responses of the API a second and their latency, with authentication, credits and limits on.
  * Beside it: a bare Koa route that serves the same bytes in the same run; a page of swaps that no
  * cache has; a read of all pages of trades while 1,000 per second are stored; charges per second of
- * the meter on Redis alone; the latency of other customers while one floods; memory under load. The
- * client is this process, the service another one on the same cores.
+ * the meter on Redis alone; the latency of other customers while one floods; memory under load; a
+ * start with many open positions. The client is this process, the service another one on the same
+ * cores.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const defaults = {
@@ -40,11 +44,13 @@ export async function run(args: readonly string[]): Promise<void> {
     seconds: 10,
     rounds: 3,
     minutes: 10,
+    positions: 5_000_000,
   }
   const read = readOptions(args, USAGE, defaults)
   if (read === null) return
   const { options, words } = read
   const parts = words.length > 0 ? words : ['mix', 'page', 'walk', 'charges']
+  if (parts.includes('start')) await measureStart(options.positions)
   const modes = MODES.filter((mode) => options.mode.split(',').includes(mode))
   for (const mode of modes) {
     const stored = options.swaps

@@ -46,7 +46,7 @@ export async function seed(store: Store, swaps: number): Promise<void> {
   )
   await store.command(
     `INSERT INTO mints (mint, token_program, decimals, supply, symbol, name, metadata, fetched_at, asked, ask_again_at, version, inserted_at)
-     SELECT ${mint('number')}, 'spl_token', 6, 1000000000000000, concat('T', toString(number)), concat('Token ', toString(number)), 'metaplex', {now:UInt32}, 1, NULL, 1, ${LONG_AGO}
+     SELECT ${mintSql('number')}, 'spl_token', 6, 1000000000000000, concat('T', toString(number)), concat('Token ', toString(number)), 'metaplex', {now:UInt32}, 1, NULL, 1, ${LONG_AGO}
      FROM numbers(${MINTS})`,
     params,
   )
@@ -75,8 +75,8 @@ const LONG_AGO = 'now64(3) - INTERVAL 1 HOUR'
 const COLUMNS = `slot, tx_index, wallet, event_index, block_time, signature, side, base_mint, base_amount, base_decimals, quote_mint, quote_amount,
   program, program_id, confidence, quote_mismatch, fee_lamports, sol_price_usd_e9, value_lamports, inserted_at`
 
-/** A valid address for each number: base58 of 32 bytes. */
-function mint(number: string): string {
+/** SQL of a valid address for each number: base58 of 32 bytes. */
+export function mintSql(number: string): string {
   return `base58Encode(SHA256(concat('mint ', toString(${number}))))`
 }
 
@@ -88,7 +88,7 @@ function swapRows(from: number, count: number): string {
     WITH number AS n, toUInt32(cityHash64(n) % ${SEEDED_WALLETS}) + 1 AS w,
       (w * ${MINTS_PER_WALLET / 10} + cityHash64(n, 1) % ${MINTS_PER_WALLET}) % ${MINTS} AS m,
       n % 5 = 0 AS in_usd, toUInt128(1000000 + cityHash64(n, 2) % 5000000000) AS quote,
-      (SELECT groupArray(mint) FROM (SELECT ${mint('number')} AS mint FROM numbers(${MINTS}))) AS mints
+      (SELECT groupArray(mint) FROM (SELECT ${mintSql('number')} AS mint FROM numbers(${MINTS}))) AS mints
     SELECT {last:UInt64} - intDiv({swaps:UInt64} - 1 - n, ${SWAPS_PER_SLOT}), n % ${SWAPS_PER_SLOT}, w, 0,
       {now:UInt32} - toUInt32(intDiv({swaps:UInt64} - 1 - n, ${SWAPS_PER_SLOT}) * ${SLOT_SECONDS}),
       base58Encode(concat(SHA256(toString(n)), SHA256(concat('s', toString(n))))), if(n % 4 = 3, 'sell', 'buy'),
@@ -221,7 +221,7 @@ function liveSwapRow(
   }
 }
 
-/** The same as `mint` gives. */
+/** The address of `mintSql`. */
 export function mintOf(number: number): string {
   return bs58.encode(createHash('sha256').update(`mint ${number}`).digest())
 }
