@@ -27,7 +27,9 @@ import type { TestWalletOptions } from './dashboard/shell.ts'
 import { FairReads } from './fair-reads.ts'
 import { createHttpServer } from './http-server.ts'
 import { createLimits } from './limits.ts'
+import { createLoadShedder, type LoadShedder } from './load-shedder.ts'
 import type { Redis } from './redis-connection.ts'
+import { shedLoad } from './shed-load.ts'
 import { StateReader } from './state-reader.ts'
 import { followStorage, type StoragePosition } from './storage-position.ts'
 import type { Feed } from './stream/feed.ts'
@@ -58,6 +60,8 @@ export interface ApiDeps {
   readonly readiness?: Readiness
   /** Ends the process with an error. Default: it is logged. */
   readonly fail?: (error: unknown) => void
+  /** Decides which calls are refused under overload; default: by the configuration. */
+  readonly loadShedder?: LoadShedder
   /** Called when a slot is `stored`, `arrived`, `merged` and `written`. */
   readonly onStage?: OnStage | undefined
   /** Takes the trace of each request (rule K22); default: requests are not traced. */
@@ -162,6 +166,11 @@ export function createApi(deps: ApiDeps): Api {
     testWallet: deps.testWallet ?? null,
     now,
   })
+  const listener = shedLoad(app.callback(), {
+    shedder: deps.loadShedder ?? createLoadShedder({ limitMs: config.shedLoadAboveMs ?? 0 }),
+    corsOrigins: config.corsOrigins,
+    onShed: () => metrics.requestsShed.inc(),
+  })
   return {
     async listen() {
       await position.start()
@@ -170,7 +179,7 @@ export function createApi(deps: ApiDeps): Api {
       credits.start()
       keyUses.start()
       events.start()
-      const port = await server.listen(app.callback(), config.host, config.port)
+      const port = await server.listen(listener, config.host, config.port)
       url = urlOf(config.host, port)
       logger.info({ port }, 'api listens')
       return { port, url }

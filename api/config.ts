@@ -39,6 +39,7 @@ export const apiEnv = {
   LOGIN_RATE_LIMIT_PER_MINUTE: envInteger(0, 10_000_000, 10).default(10),
   MAX_CONNECTIONS: envInteger(1, 1_000_000, 10_000).default(10_000),
   MAX_CONNECTIONS_PER_ADDRESS: envInteger(0, 1_000_000, 256).default(256),
+  SHED_LOAD_ABOVE_MS: envInteger(0, 10_000, 50).default(50),
   SECURITY_CONTACT: envText(
     'a mailto: or https: URI',
     'mailto:security@example.org',
@@ -87,6 +88,11 @@ export interface ApiConfig {
    * default: no limit.
    */
   readonly maxConnectionsPerAddress?: number
+  /**
+   * Milliseconds of a turn of the event loop, beyond which product calls are refused while it
+   * cannot keep up (rule D9); 0, the default: none is.
+   */
+  readonly shedLoadAboveMs?: number
   /** Invalid keys and tokens per minute for each client; 0: no limit. */
   readonly failedAuthLimitPerMinute: number
   /** Look-ups of unknown keys that may run at the same time. */
@@ -170,6 +176,7 @@ export function apiConfig(
     loginRateLimitPerMinute: env.LOGIN_RATE_LIMIT_PER_MINUTE,
     maxConnections: env.MAX_CONNECTIONS,
     maxConnectionsPerAddress: env.MAX_CONNECTIONS_PER_ADDRESS,
+    shedLoadAboveMs: env.SHED_LOAD_ABOVE_MS,
     failedAuthLimitPerMinute: env.FAILED_AUTH_LIMIT_PER_MINUTE,
     keyLookUpsAtOnce: env.KEY_LOOKUPS_AT_ONCE,
     accountLimits: {

@@ -20,6 +20,10 @@ export function createApiMetrics(registry: Registry) {
       'Connections closed at once: too many in total (total), or from one client address (address).',
       ['reason'],
     ),
+    requestsShed: counter(
+      'api_requests_shed_total',
+      'Product calls refused with 503 because the event loop could not keep up (rule D9). No other metric counts them.',
+    ),
     eventsDropped: counter(
       'api_account_events_dropped_total',
       'Security events of accounts that were dropped because the buffer was full.',

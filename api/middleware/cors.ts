@@ -16,7 +16,8 @@ export function cors(origins: readonly string[]): ApiMiddleware {
   })
 }
 
-const EXPOSED = [
+/** Header fields of responses that pages of these origins may read. */
+export const EXPOSED = [
   ...['API-Version', 'ETag', 'X-Request-Id', 'X-Head-Cursor', 'X-Credits-Cost'],
   ...['X-Credits-Remaining', 'RateLimit', 'RateLimit-Policy', 'Retry-After'],
 ]

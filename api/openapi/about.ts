@@ -47,6 +47,9 @@ clamped. Unknown parameters are ignored. A query string of more than 2,048 bytes
 same way. If several refusals apply, the answer is the first of: 404 (path), 405, 429 (client
 address), 401, 403 \`account_disabled\`, 429 (account), 413, 415, 400, 402, 403, 404 (wallet), 503.
 
+**Overload.** While the service is overloaded, some product calls get 503 \`unavailable\` before any
+other refusal. They cost nothing. Wait for the time in \`Retry-After\`.
+
 **Refusals** are \`application/problem+json\`. Programs should decide by \`code\`.
 
 **Limits.** Requests are limited by client address (policy \`default\`) and by account, from any

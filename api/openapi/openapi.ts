@@ -242,7 +242,7 @@ const FIELDS_OF: Readonly<Record<number, readonly string[]>> = {
   401: ['WWW-Authenticate'],
   405: ['Allow'],
   429: ['Retry-After', 'RateLimit', 'RateLimit-Policy'],
-  503: [],
+  503: ['Retry-After'],
 }
 
 function reference(name: string): object {

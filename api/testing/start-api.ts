@@ -21,6 +21,7 @@ import { Ledger } from '../credits/ledger.ts'
 import { createMemoryMeter } from '../credits/memory.ts'
 import type { Meter } from '../credits/meter.ts'
 import { createCursorCodec } from '../cursor.ts'
+import type { LoadShedder } from '../load-shedder.ts'
 import type { Redis } from '../redis-connection.ts'
 import { Feed } from '../stream/feed.ts'
 import { checkAnswers } from './check-answers.ts'
@@ -64,6 +65,7 @@ export async function startApi(
     readonly now?: () => number
     readonly registry?: Registry
     readonly readiness?: Readiness
+    readonly loadShedder?: LoadShedder
     /** Creates billing from the parts of the API. */
     readonly billing?: (
       parts: Pick<TestApi, 'meter' | 'ledger' | 'credits' | 'accounts'>,
@@ -117,6 +119,7 @@ export async function startApi(
     readMs,
     now,
     ...(options.readiness && { readiness: options.readiness }),
+    ...(options.loadShedder && { loadShedder: options.loadShedder }),
   })
   const checks = checkAnswers()
   const { url } = await api.listen()

@@ -164,6 +164,7 @@ export const DASHBOARDS: readonly Dashboard[] = [
         rate('api_connections_refused_total', 'reason'),
         '{{reason}}',
       ),
+      panel('Calls refused under overload', 'ops', rate('api_requests_shed_total')),
       panel('Logins', 'ops', rate('api_logins_total', 'outcome'), '{{outcome}}'),
       panel(
         'Event loop delay, p99',

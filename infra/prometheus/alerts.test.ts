@@ -119,6 +119,7 @@ const HEALTH = {
   'credits_rolled_up_time_seconds{instance="api"}': '0+15x400',
   'api_request_seconds_count{resource="/trades",status="200",instance="api"}': '0+900x400',
   'api_request_seconds_count{resource="/trades",status="503",instance="api"}': '0+3x400',
+  'api_requests_shed_total{instance="api"}': '0+3x400',
   probe_up: '1x400',
   chain_break_oldest_seconds: '0x400',
   'chain_breaks{state="unexplained"}': '0x400',
@@ -216,6 +217,12 @@ const FAULTS: Readonly<
     delay: 11,
   },
   ServerErrors: { series: { [FAILED]: turns('0+3', `${3 * FAULT.samples}+90`) }, delay: 1.5 },
+  LoadShed: {
+    series: {
+      'api_requests_shed_total{instance="api"}': turns('0+3', `${3 * FAULT.samples}+90`),
+    },
+    delay: 1.5,
+  },
   RollUpStuck: {
     series: { 'credits_rolled_up_time_seconds{instance="api"}': turns('0+15', `${FAULT.seconds}`) },
     delay: 2.5,

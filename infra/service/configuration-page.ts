@@ -106,6 +106,8 @@ const SECTIONS = {
     FEED_MESSAGES_PER_MINUTE:
       'Messages and protocol pings per minute that a client may send on a feed connection; 0: no limit.',
     FEED_RETENTION_HOURS: 'How far back a feed client may resume.',
+    SHED_LOAD_ABOVE_MS:
+      'Under overload, product calls that begin later than this in a turn of the event loop are 503 ([how](operating.md#overload), D9). 0: none is.',
     SECURITY_CONTACT:
       'Who takes reports of security problems; served as `/.well-known/security.txt` (RFC 9116).',
   },

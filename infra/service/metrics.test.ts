@@ -87,6 +87,7 @@ const OWN: Readonly<Record<Role, readonly string[]>> = {
     'api_credits_charged_total',
     'api_logins_total',
     'api_request_seconds',
+    'api_requests_shed_total',
     'credits_rolled_up_time_seconds',
     'deposits_rpc_requests_total',
     'feed_closes_total',

@@ -440,6 +440,7 @@ refused({
     METRICS_PORT: '70000',
     OTEL_EXPORTER_OTLP_ENDPOINT: `grpc://user:${PASSWORD}@127.0.0.1`,
     SECRET_KEY: PASSWORD,
+    SHED_LOAD_ABOVE_MS: '-1',
     CLICKHOUSE_URL: `ftp://user:${PASSWORD}@127.0.0.1/x`,
     CLICKHOUSE_CLUSTER: 'main; DROP',
     REDIS_URL: `http://user:${PASSWORD}@127.0.0.1`,
@@ -461,6 +462,7 @@ refused({
   PORT: expected an integer from 0 to 65535, for example 8080
   REDIS_URL: expected a URL starting with redis://, rediss://, redis+sentinel:// or rediss+sentinel://, for example redis://user:password@redis:6379 or redis+sentinel://user:password@host1:26379,host2:26379/mymaster
   SECRET_KEY: expected different keys of at least 32 bytes in hex or base64, separated by commas, for example one of openssl rand -hex 32
+  SHED_LOAD_ABOVE_MS: expected an integer from 0 to 10000, for example 50
 `,
 })
 refused({
