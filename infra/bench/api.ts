@@ -3,11 +3,11 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { loadavg } from 'node:os'
 import { join } from 'node:path'
 import { ROOT, type ServiceProcess, startProcess } from '../whole-service/service-process.ts'
-import { arrivals } from './api/arrivals.ts'
 import { chargeFor } from './api/charges.ts'
 import { type Load, type LoadOptions, load } from './api/load.ts'
 import { type PathValues, requestMix, SOME_MINTS } from './api/mix.ts'
 import { measureNeighbours } from './api/neighbours.ts'
+import { measureOpenLoop } from './api/open-loop.ts'
 import { mintOf } from './api/seed.ts'
 import { measureStart } from './api/start.ts'
 import { walkTrades } from './api/walk.ts'
@@ -34,8 +34,8 @@ const USAGE = `npm run bench -- api [PART ...] [options]
  * Beside it: a bare Koa route that serves the same bytes in the same run; a page of swaps that no
  * cache has; a read of all pages of trades while 1,000 per second are stored; charges per second of
  * the meter on Redis alone; the latency of other customers while one floods; memory under load; a
- * start with many open positions. The client is this process, the service another one on the same
- * cores.
+ * start with many open positions. Then the mix at a constant rate: half the measured answers a
+ * second, as many, and twice as many. Service and clients are processes on the same cores.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const defaults = {
@@ -95,6 +95,7 @@ const HIGH_LIMITS = {
   RATE_LIMIT_PER_MINUTE: '10000000',
   ACCOUNT_RATE_LIMIT_PER_MINUTE: '10000000',
   ACCOUNT_CONCURRENT_REQUESTS: '10000',
+  MAX_CONNECTIONS_PER_ADDRESS: '0',
 }
 /** Both servers have the options of `npm start`. */
 const NODE_OPTIONS = startOptions()
@@ -205,30 +206,16 @@ async function measureMix(service: Service, options: { seconds: number; rounds: 
   }
   await bare.stop()
   const [ours, theirs] = [mediansOf(measured.ours), mediansOf(measured.theirs)]
-  const atHalf = { ...turn, url: service.url, perSecond: ours.perSecond / 2 }
-  // Each connection above started with the first path, so few of them requested the last paths.
-  await arrivals({ ...atHalf, seconds: 3 })
-  const half = await arrivals(atHalf)
-  if (half.failed > 0) throw new Error(`${half.failed} answers of the service failed`)
   const percent = (part: number, whole: number) => `${((100 * part) / whole).toFixed(0)}%`
-  printHead(
-    'mix of 90% hot answers',
-    'answers/s',
-    'of the bare route',
-    'CPU us each',
-    'p50 ms',
-    'p99 ms',
-  )
+  printHead('mix of 90% hot answers', 'answers/s', 'of the bare route', 'CPU us each')
   for (const [name, turns] of [
     ['bare Koa route, same bytes', theirs],
     ['the service', ours],
   ] as const) {
     const ofBare = percent(turns.perSecond, theirs.perSecond)
-    printRow(name, turns.perSecond.toFixed(0), ofBare, turns.cpuUs.toFixed(0), '', '')
+    printRow(name, turns.perSecond.toFixed(0), ofBare, turns.cpuUs.toFixed(0))
   }
-  const perSecond = (half.answered / options.seconds).toFixed(0)
-  const name = 'the service at half of that'
-  printRow(name, perSecond, '', '', half.p50.toFixed(1), half.p99.toFixed(1))
+  await measureOpenLoop(service, { paths, seconds: options.seconds, capacity: ours.perSecond })
 }
 
 interface Turn extends Load {

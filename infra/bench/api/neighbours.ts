@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { WebSocket } from 'ws'
 import { startProcess } from '../../whole-service/service-process.ts'
-import { percentiles, print, printHead, printRow } from '../kit/figures.ts'
+import { percentiles, print, printHead, printRow, sum } from '../kit/figures.ts'
 import { arrivals } from './arrivals.ts'
 
 /** The service, and the keys of its customers; the first key is that of the flooding customer. */
@@ -54,7 +54,7 @@ export async function measureNeighbours(shared: NeighbourOptions, seconds: numbe
       ),
       resumeOften({ url, keys: others, after }, seconds),
     ])
-    const failed = answers.reduce((sum, one) => sum + one.failed, 0)
+    const failed = sum(answers.map((one) => one.failed + one.refused))
     const rest = answers.flatMap(({ times }) => times)
     printRow(name, told(rest), told(resumes), failed, before.toFixed(1))
     return [rest, resumes].map((times) => percentiles(times, 0.99)[0])

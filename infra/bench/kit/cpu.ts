@@ -5,7 +5,16 @@ import { readFileSync } from 'node:fs'
  * and 15 of /proc/PID/stat, in ticks of 10 ms.
  */
 export function cpuSeconds(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+  return secondsIn(`/proc/${pid}/stat`)
+}
+
+/** The same of its main thread, which in Node runs the event loop. */
+export function mainThreadCpuSeconds(pid: number): number {
+  return secondsIn(`/proc/${pid}/task/${pid}/stat`)
+}
+
+function secondsIn(file: string): number {
+  const stat = readFileSync(file, 'latin1')
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ') // from field 3 on
   return (Number(fields[11]) + Number(fields[12])) / 100
 }
