@@ -87,8 +87,11 @@ class Replica implements FaultyReplica {
   #fault: z.output<typeof Fault> | null = null
   /** Connections of requests that are never answered. */
   readonly #hanging = new Set<Socket>()
-  /** Resolves when all writes of the other replica are here. */
-  #replicated: Promise<void> = Promise.resolve()
+  /**
+   * By table: resolves when all writes of the other replica to it are here. As on a cluster, each
+   * table is replicated by itself.
+   */
+  readonly #replicated = new Map<string, Promise<void>>()
   /** Resolves when the replica does not lag. */
   #lag: Promise<void> = Promise.resolve()
   #endLag = () => {}
@@ -128,8 +131,8 @@ class Replica implements FaultyReplica {
     })
   }
 
-  caughtUp(): Promise<void> {
-    return this.#replicated
+  async caughtUp(): Promise<void> {
+    await Promise.all(this.#replicated.values())
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -151,7 +154,7 @@ class Replica implements FaultyReplica {
     const headers = { authorization: request.headers.authorization ?? '' }
     const write = { path: `${url.pathname}${url.search}`, headers, body: onOneServer(body) }
     const answer = await this.#send(write).catch((error: unknown) => {
-      if (DEDUPLICATED.test(statement)) this.#settle(write)
+      if (DEDUPLICATED.test(statement)) this.#settle(write, statement)
       throw error
     })
     if (/^SYSTEM SYNC REPLICA/.test(statement)) {
@@ -161,7 +164,7 @@ class Replica implements FaultyReplica {
     if (this.#isReadOnly && /FROM system\.replicas/.test(statement))
       return void response.end('{"n":"1"}\n')
     if (isWrite && answer.statusCode === 200) {
-      this.other?.replicate(write)
+      this.other?.replicate(write, statement)
       if (ON_CLUSTER.test(statement)) await this.other?.caughtUp()
     }
     if (fault?.how === 'apply_and_cut') return void request.socket.destroy()
@@ -195,24 +198,38 @@ class Replica implements FaultyReplica {
    * The server ended under a write. If it has executed it, the other one must have it too, also if
    * the client never repeats it. Both execute it once, by its deduplication token.
    */
-  #settle(write: Write): void {
-    this.replicate(write)
-    this.other?.replicate(write)
+  #settle(write: Write, statement: string): void {
+    this.replicate(write, statement)
+    this.other?.replicate(write, statement)
   }
 
-  /** Executes a write of the other replica after its earlier ones, and waits for a dead server. */
-  replicate(write: Write): void {
-    this.#replicated = this.#replicated.then(async () => {
-      await this.#lag
-      for (; !this.#closing.aborted; await pause(100, this.#closing)) {
-        const answer = await this.#send(write).catch(() => null)
-        if (answer !== null) return
-      }
-    })
+  /**
+   * Executes a write of the other replica, and waits for a dead server: an insert after the earlier
+   * writes to its table, another statement after all of them and before all later ones.
+   */
+  replicate(write: Write, statement: string): void {
+    const table = /^\s*INSERT INTO (\w+)/i.exec(statement)?.[1] ?? ANY
+    const earlier =
+      table === ANY
+        ? this.caughtUp()
+        : Promise.all([this.#replicated.get(table), this.#replicated.get(ANY)])
+    this.#replicated.set(
+      table,
+      earlier.then(async () => {
+        await this.#lag
+        for (; !this.#closing.aborted; await pause(100, this.#closing)) {
+          const answer = await this.#send(write).catch(() => null)
+          if (answer !== null) return
+        }
+      }),
+    )
   }
 }
 
 const SYNC_WITHIN_MS = 4000
+
+/** Stands for every table. */
+const ANY = '*'
 
 const WRITE = /^\s*(?:INSERT|CREATE|ALTER|DROP|TRUNCATE|RENAME)\b/i
 
