@@ -40,7 +40,6 @@ export interface StateReaderDeps {
 interface Segment {
   readonly changes: readonly StateChange[]
   readonly slot: number
-  readonly blockTime: number
 }
 
 /** A partition of the log of states, as far as it was read. */
@@ -63,6 +62,15 @@ class Part {
   isDue(slot: number): boolean {
     const [next] = this.segments
     return next !== undefined && (next.slot <= slot || this.applied < slot)
+  }
+
+  /** Adds what came since the last mark. A mark without changes replaces one of that kind. */
+  mark(slot: number, blockTime: number): void {
+    if (this.open.length === 0 && this.segments.at(-1)?.changes.length === 0) this.segments.pop()
+    this.segments.push({ changes: this.open, slot })
+    this.open = []
+    this.newest = Math.max(this.newest, slot)
+    this.blockTime = blockTime
   }
 
   /** Removes the next segment, and returns its changes. */
@@ -159,16 +167,19 @@ export class StateReader {
         part.size += 1
         continue
       }
-      const { slot, blockTime } = entry
-      part.segments.push({ changes: part.open, slot, blockTime })
-      part.open = []
-      part.newest = Math.max(part.newest, slot)
-      part.blockTime = blockTime
+      part.mark(entry.slot, entry.blockTime)
     }
     this.#notify()
     await this.#advance()
     // A partition that another one holds up is read on later.
-    while (part.size > MOST_WAITING && !this.#closing.signal.aborted) await this.#moved()
+    while (this.#isTooFar(part) && !this.#closing.signal.aborted) await this.#moved()
+  }
+
+  /** Whether too many entries wait, and not for this partition. */
+  #isTooFar(part: Part): boolean {
+    return (
+      part !== this.#lowest() && this.#parts.reduce((all, { size }) => all + size, 0) > MOST_WAITING
+    )
   }
 
   /** Entries are gone, or the topic is another one. */
@@ -216,8 +227,9 @@ export class StateReader {
   }
 
   /**
-   * Waits until the server in use has every row of the next marker that answers read: a replica gets
-   * them after the server that the fold wrote to (rule K13). Returns whether it has; false once this stops.
+   * Waits until the server in use has every row of the next marker that answers read: a replica
+   * gets them after the server that the fold wrote to (rule K13). Returns whether it has; false
+   * once this stops.
    */
   async #hasArrived(): Promise<boolean> {
     const { replicas } = this.#deps.store
@@ -260,5 +272,5 @@ export class StateReader {
 /** Longest time that a start waits for partitions that are behind others. */
 const START_MS = 5000
 const RETRY_MS = 100
-/** Changes of a partition that wait for others. */
+/** Changes that wait for a partition. */
 const MOST_WAITING = 100_000
