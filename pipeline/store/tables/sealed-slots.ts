@@ -44,6 +44,10 @@ type SealedRow = Record<'slot' | 'parent', string> & { readonly block_time: numb
 const NEWEST_FINAL =
   'SELECT slot FROM sealed_slots WHERE slot <= {finalized:UInt64} ORDER BY slot DESC LIMIT 1'
 
+/** Subquery: a slot a good 1,000 sealed ones before `{checkpoint:UInt64}`; some have two rows. */
+const THOUSAND_BEFORE =
+  'SELECT slot FROM sealed_slots WHERE slot < {checkpoint:UInt64} ORDER BY slot DESC LIMIT 1 OFFSET 4000'
+
 /**
  * Returns what is not known to be final of the chain up to sealed slot `checkpoint` (rule K9):
  * `ResumePoint` says how. All that is stored of it if nothing was known to be final then, 1,000
@@ -58,7 +62,7 @@ export async function readUnfinalizedSlots(
   const { finalized } = newest
   const range =
     finalized === null
-      ? 'slot < {checkpoint:UInt64} AND finalized IS NULL'
+      ? `slot < {checkpoint:UInt64} AND slot >= ifNull((${THOUSAND_BEFORE}), 0) AND finalized IS NULL`
       : `slot < {checkpoint:UInt64} AND slot >= ifNull((${NEWEST_FINAL}), 0)`
   const params = { checkpoint, finalized: finalized ?? 0 }
   const sealed = await readSealed(store, range, params, finalized === null ? 1000 : 1_000_000)
