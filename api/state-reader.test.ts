@@ -159,6 +159,17 @@ test.serial(
   },
 )
 
+test.serial('a mark below an earlier one brings no later changes forward', async (t) => {
+  const { reader, seen, say } = await startReader(10)
+  await reader.start()
+  await say(0, mark(13), mark(11), change(1), mark(14))
+  await say(1, mark(13))
+  t.deepEqual(seen.slice(1), [[13, []]])
+  await say(1, mark(14))
+  t.deepEqual(seen.slice(2), [[14, [1]]])
+  await reader.stop()
+})
+
 test.serial(
   'a marker is served once the ClickHouse server in use has its rows (rule K13)',
   async (t) => {

@@ -39,7 +39,7 @@ export interface StateReaderDeps {
 /** Changes of a partition up to a mark. */
 interface Segment {
   readonly changes: readonly StateChange[]
-  readonly slot: number
+  slot: number
 }
 
 /** A partition of the log of states, as far as it was read. */
@@ -64,10 +64,12 @@ class Part {
     return next !== undefined && (next.slot <= slot || this.applied < slot)
   }
 
-  /** Adds what came since the last mark. A mark without changes replaces one of that kind. */
+  /** Adds what came since the last mark. A mark without changes joins one of that kind. */
   mark(slot: number, blockTime: number): void {
-    if (this.open.length === 0 && this.segments.at(-1)?.changes.length === 0) this.segments.pop()
-    this.segments.push({ changes: this.open, slot })
+    const last = this.segments.at(-1)
+    const isEmpty = this.open.length === 0 && last?.changes.length === 0
+    if (isEmpty) last.slot = Math.max(last.slot, slot)
+    else this.segments.push({ changes: this.open, slot })
     this.open = []
     this.newest = Math.max(this.newest, slot)
     this.blockTime = blockTime

@@ -117,8 +117,9 @@ interface Chunk {
   size: number
 }
 
-/** Most rows of a chunk, and rows of one that was filled at once. */
+/** A chunk has fewer rows than this. */
 const CHUNK_ROWS = 4096
+/** Rows that `fill` puts into a chunk, which leaves room for more. */
 const FILLED_ROWS = 3072
 
 function chunkOf(rows: ArrayLike<number>): Chunk {
