@@ -179,7 +179,7 @@ function apiOf({ wallets, swaps, sockets, answers }: ServiceLoad, logBytes: numb
   })
 }
 
-/** Adds the machines: how many are full of it, or the part of one that it takes. */
+/** Adds how many machines the role fills with what it needs most of; below 1, a part of one. */
 function roleOf(role: RoleNeed['role'], need: Omit<RoleNeed, 'role' | 'machines'>): RoleNeed {
   const machines = Math.max(
     need.cores / MACHINE.cores / USED,
