@@ -23,6 +23,15 @@ class FakeServer {
     this.host = host
   }
 
+  /** Lets it lack what the others have until the returned function is called. */
+  holdSync(): () => void {
+    let replicate = () => {}
+    this.synced = new Promise((resolve) => {
+      replicate = resolve
+    })
+    return () => replicate()
+  }
+
   get engine(): Engine {
     return {
       kind: 'clickhouse',
@@ -160,10 +169,7 @@ test('a position is reached once the server has replicated everything before it;
   const { servers, set } = threeServers()
   const [a] = servers
   await set.ping()
-  let replicate = () => {}
-  a.synced = new Promise((resolve) => {
-    replicate = resolve
-  })
+  const replicate = a.holdSync()
   let hasArrived = false
   const arrival = set.arriveAt([at(5)]).then(() => {
     hasArrived = true
@@ -183,10 +189,7 @@ test('positions that arrive while the server is asked are waited for together', 
   const { servers, set } = threeServers()
   const [a] = servers
   await set.ping()
-  let replicate = () => {}
-  a.synced = new Promise((resolve) => {
-    replicate = resolve
-  })
+  const replicate = a.holdSync()
   const first = set.arriveAt([at(5)])
   await nextTurn()
   const later = [set.arriveAt([at(6)]), set.arriveAt([at(7)]), set.arriveAt([at(8)])]
