@@ -8,8 +8,8 @@ import { endOf, historyEvent, type StoredHistory, storeHistory } from './history
 import { startWorker } from './worker.ts'
 import { createWorkload } from './workload.ts'
 
-/** Number of events of a wallet after its last snapshot: the usual maximum after a kill. */
-const BEYOND = 64
+/** Number of swaps of a wallet after its last snapshot: the usual maximum after a kill. */
+const BEYOND = 16
 
 /** Seconds that a restarted worker needs. */
 export interface Restart {

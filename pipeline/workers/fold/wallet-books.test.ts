@@ -23,7 +23,7 @@ test.before(async () => {
 })
 test.after.always(() => opened.remove())
 
-test('once a second the wallets that are 64 records beyond their snapshot are saved', async (t) => {
+test('once a second the wallets that are 32 records beyond their snapshot are saved', async (t) => {
   const { store } = opened
   let now = 1000
   let slot = 0
@@ -52,7 +52,7 @@ test('once a second the wallets that are 64 records beyond their snapshot are sa
     })
   }
 
-  await flush(63, WALLETS)
+  await flush(31, WALLETS)
   t.deepEqual(await saved(), [0, 0, 0], 'none is due')
   await flush(1, [1, 2])
   t.deepEqual(await saved(), [0, 0, 0], 'the second has not passed')
@@ -61,11 +61,11 @@ test('once a second the wallets that are 64 records beyond their snapshot are sa
   t.deepEqual(await saved(), [0, 0, 0], 'the second has not passed')
   now = 2000
   await flush(1, [3])
-  t.deepEqual(await saved(), [64, 65, 64], 'also those that this flush has no record of')
+  t.deepEqual(await saved(), [32, 33, 32], 'also those that this flush has no record of')
   await flush(511, [1])
-  t.deepEqual(await saved(), [64, 65, 64], 'the next second has not passed')
+  t.deepEqual(await saved(), [32, 33, 32], 'the next second has not passed')
   await flush(1, [1])
-  t.deepEqual(await saved(), [576, 65, 64], 'with 512 records a wallet is saved at once')
+  t.deepEqual(await saved(), [544, 33, 32], 'with 512 records a wallet is saved at once')
 })
 
 const balance = (wallet: number, slot: number): WalletRecord => ({

@@ -18,12 +18,18 @@ import type { BookWriter, FenceOf } from './book-writer.ts'
 import { DeferredRefolds } from './deferred-refolds.ts'
 import { type CachedWallet, countRecords, WalletCache } from './wallet-cache.ts'
 
-/** Records beyond its snapshot with which a wallet is saved at once. */
-const SNAPSHOT_EVERY = 512
-/** Tokens cost snapshot size, so a wallet with many is saved less often. */
-const SNAPSHOT_EVERY_PER_TOKEN = 4
-/** Share of those records from which a wallet is saved as soon as there is time for it. */
-const SOON = 1 / 8
+/**
+ * Records beyond its snapshot with which a wallet is saved. A snapshot grows with the tokens of its
+ * wallet, so a wallet with many is saved less often.
+ */
+interface SaveAfter {
+  readonly records: number
+  readonly perToken: number
+}
+/** With so many a wallet is saved in the same flush. */
+const AT_ONCE: SaveAfter = { records: 512, perToken: 4 }
+/** With so many it is saved as soon as there is time: 16 swaps and their balances. */
+const SOON: SaveAfter = { records: 32, perToken: 1 / 2 }
 /** So many wallets are saved soon at once, and once in so many milliseconds. */
 const MOST_SOON = 250
 const SOON_EVERY_MS = 1000
@@ -294,7 +300,7 @@ export class WalletBooks {
     wallets: ReadonlySet<number>,
     refolds: ReadonlyMap<number, number>,
   ): Promise<void> {
-    await this.#loader.save(wallets, (entry, wallet) => !refolds.has(wallet) && isDue(entry, 1))
+    await this.#loader.save(wallets, (entry, wallet) => !refolds.has(wallet) && isDue(entry, AT_ONCE))
     for (const wallet of wallets) {
       const entry = this.#cache.get(wallet)
       if (entry && isDue(entry, SOON)) this.#soon.add(wallet)
@@ -346,8 +352,7 @@ export class WalletBooks {
   }
 }
 
-/** Whether a wallet has this share of the records with which it is saved at once. */
-function isDue({ state, saved }: CachedWallet, share: number): boolean {
-  const every = Math.max(SNAPSHOT_EVERY, SNAPSHOT_EVERY_PER_TOKEN * state.tokens.size)
-  return countRecords(state) - saved >= every * share
+/** Whether a wallet is so far beyond its snapshot. */
+function isDue({ state, saved }: CachedWallet, { records, perToken }: SaveAfter): boolean {
+  return countRecords(state) - saved >= Math.max(records, perToken * state.tokens.size)
 }
