@@ -25,22 +25,29 @@ export const SNAPSHOT_SLOTS =
   "SELECT wallet, min(slot) AS slot FROM balance_snapshots WHERE account = '' GROUP BY wallet"
 
 /**
- * Stores the snapshot of one wallet. The SOL comes last: with it, token accounts that are not among
- * the snapshots held nothing.
+ * Stores the first snapshots of wallets. Their SOL comes last: with it, token accounts that are not
+ * among the snapshots held nothing.
  */
-export async function insertSnapshot(
+export async function insertFirstSnapshots(
   store: Store,
   tokens: readonly BalanceSnapshot[],
-  sol: BalanceSnapshot,
+  sol: readonly BalanceSnapshot[],
 ): Promise<void> {
   await insertSnapshots(store, tokens)
-  await insertSnapshots(store, [sol])
+  await insertSnapshots(store, sol)
 }
 
-/** Returns the slot of the first snapshot of each wallet that has one. */
-export async function readSnapshotSlots(store: Store): Promise<Map<number, number>> {
+/** Returns the slot of the first snapshot of each wallet that has one, of `wallets` or of all. */
+export async function readSnapshotSlots(
+  store: Store,
+  wallets: readonly number[] | null,
+): Promise<Map<number, number>> {
   const rows = await store.query<{ wallet: number; slot: string }>(
-    `${SNAPSHOT_SLOTS} LIMIT 10000000`,
+    wallets === null
+      ? `${SNAPSHOT_SLOTS} LIMIT 10000000`
+      : `SELECT wallet, slot FROM (${SNAPSHOT_SLOTS})
+         WHERE wallet IN {wallets:Array(UInt32)} LIMIT 10000000`,
+    wallets === null ? {} : { wallets },
   )
   return new Map(rows.map(({ wallet, slot }) => [wallet, Number(slot)]))
 }

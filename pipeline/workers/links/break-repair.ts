@@ -74,7 +74,7 @@ export class BreakRepair {
       await this.#foundNothing(found)
       return 'nothing'
     }
-    const snapshots = await readSnapshotSlots(this.#deps.store)
+    const snapshots = await readSnapshotSlots(this.#deps.store, [found.wallet])
     const since = snapshots.get(found.wallet) ?? Number.POSITIVE_INFINITY
     for (const origin of ['stream', 'backfill'] as const)
       await appendFetched(

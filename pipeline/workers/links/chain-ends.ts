@@ -92,7 +92,8 @@ export class ChainEnds {
 
   /** What accounts held when tracking began: nothing, if their wallet's snapshot lacks them. */
   async #openings(wanted: readonly ChainKey[]): Promise<Map<string, ChainEnd>> {
-    const slots = await readSnapshotSlots(this.#store)
+    const wallets = [...new Set(wanted.map(({ wallet }) => wallet))]
+    const slots = await readSnapshotSlots(this.#store, wallets)
     const openings = new Map<string, ChainEnd>()
     for (const key of wanted) {
       const slot = slots.get(key.wallet)

@@ -5,7 +5,7 @@ import type { BalanceRecord, TokenAccountLink } from '../../domain/event.ts'
 import { createRegistry } from '../../runtime/telemetry.ts'
 import { migrate } from '../../store/migrate.ts'
 import { createBackfillJobs, newJob } from '../../store/tables/backfills.ts'
-import { insertSnapshot } from '../../store/tables/balance-snapshots.ts'
+import { insertFirstSnapshots } from '../../store/tables/balance-snapshots.ts'
 import { readBreaks } from '../../store/tables/chain-breaks.ts'
 import { insertDecodedRows } from '../../store/tables/decoded-rows.ts'
 import { openTestStore, type TestStore, testDatabase } from '../../testing/test-store.ts'
@@ -176,7 +176,8 @@ test.serial(
 test.serial('a snapshot opens the chains: accounts that it lacks held nothing (K8)', async (t) => {
   const checker = aChecker()
   const sol = { wallet: 1, account: '', mint: '', slot: 10, amount: 100n }
-  await insertSnapshot(opened.store, [{ ...sol, account: ACCOUNT, mint: MINT, amount: 5n }], sol)
+  const token = { ...sol, account: ACCOUNT, mint: MINT, amount: 5n }
+  await insertFirstSnapshots(opened.store, [token], [sol])
   const other = { account: MINT }
   await checker.add(balance(11, 100n, 90n), link(12, 6n, 7n), { ...link(12, 1n, 2n), ...other })
   await checker.wait(11)
@@ -199,7 +200,7 @@ test.serial('a backfill joins the chain from the older side, and is waited for (
   const job = newJob(1, 'added', { fromSlot: null, toSlot: null }, 0)
   await jobs.save([{ ...job, newestSlot: 11 }])
   const sol = { wallet: 1, account: '', mint: '', slot: 10, amount: 100n }
-  await insertSnapshot(opened.store, [], sol)
+  await insertFirstSnapshots(opened.store, [], [sol])
   await checker.add(balance(11, 100n, 90n))
   await checker.add(balance(8, 60n, 70n), balance(3, 10n, 60n))
   await checker.wait(20)

@@ -72,7 +72,7 @@ export async function reconcileWallet(
   const holdings = await rpc.getHoldings(address, { commitment: 'finalized' })
   const { slot } = holdings
   await untilStored(slot, deps)
-  const opened = (await readSnapshotSlots(store)).get(wallet)
+  const opened = (await readSnapshotSlots(store, [wallet])).get(wallet)
   const isOpened = opened !== undefined && opened <= slot
   const last = await readLastBalances(store, wallet, slot)
   const wrong = compareBalances(wallet, holdings, last, isOpened)

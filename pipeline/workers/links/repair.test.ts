@@ -79,8 +79,8 @@ async function follow(isLeftOut: IsLeftOut, callsPerHour = 1_000_000) {
   let status = { slot: START, blockTime: simulator.market.timeOf(START) }
   simulator.advance(FINALIZE_DELAY_SLOTS + 2) // snapshots are of a finalized slot
   const snapshots = startSnapshots({ ...deps, rpc, newest, everyMs: 100 })
-  while ((await readSnapshotSlots(store)).size < WALLETS && bugs.length === 0) await pause(10)
-  const first = Math.max(...(await readSnapshotSlots(store)).values()) + 1
+  while ((await readSnapshotSlots(store, null)).size < WALLETS && bugs.length === 0) await pause(10)
+  const first = Math.max(...(await readSnapshotSlots(store, null)).values()) + 1
   const limits = {
     programs: REGISTRY,
     callsPerHour,

@@ -2,11 +2,16 @@ import type { Address } from '../../domain/address.ts'
 import { ServiceError } from '../../domain/service-error.ts'
 import type { HoldingsRpc } from '../../ingest/rpc/holdings.ts'
 import type { Logger } from '../../runtime/logger.ts'
+import { batches } from '../../runtime/batches.ts'
 import { pause } from '../../runtime/pause.ts'
 import { createPatientStore } from '../../store/patient-store.ts'
 import type { Store } from '../../store/store.ts'
-import { insertSnapshot, readSnapshotSlots } from '../../store/tables/balance-snapshots.ts'
-import { readTrackedWallets } from '../../store/tables/tracked-wallets.ts'
+import {
+  type BalanceSnapshot,
+  insertFirstSnapshots,
+  readSnapshotSlots,
+} from '../../store/tables/balance-snapshots.ts'
+import { newestWallet, readTrackedWallets } from '../../store/tables/tracked-wallets.ts'
 
 /** Running snapshots. */
 export interface Snapshots {
@@ -27,10 +32,12 @@ export interface SnapshotDeps {
 }
 
 const EVERY_MS = 5000
+/** Wallets whose snapshots share an insert. */
+const WALLETS_AT_ONCE = 50
 
 /**
  * Takes a snapshot of what each tracked wallet holds that has none, once slots reach the log: at
- * the first start, and when wallets join (rule K8). Three RPC calls a wallet, one wallet at a time.
+ * the first start, and when wallets join (rule K8). Three RPC calls a wallet.
  * A wallet whose subscription is not in force yet has an open backfill, which the check waits for.
  */
 export function startSnapshots(deps: SnapshotDeps): Snapshots {
@@ -38,19 +45,25 @@ export function startSnapshots(deps: SnapshotDeps): Snapshots {
   const stopping = new AbortController()
   const store = createPatientStore(deps.store, stopping.signal, logger)
 
+  /** Number of tracked wallets when all of them had a snapshot. */
+  let complete = 0
+
   async function pass(): Promise<void> {
     const newest = deps.newest()
-    if (newest === null) return
+    if (newest === null || (await newestWallet(store)) === complete) return
     const [addresses, taken] = await Promise.all([
       readTrackedWallets(store),
-      readSnapshotSlots(store),
+      readSnapshotSlots(store, null),
     ])
-    if (addresses.length === taken.size) return
-    for (const [at, address] of addresses.entries()) {
+    const missing = addresses
+      .map((address, at) => ({ wallet: at + 1, address }))
+      .filter(({ wallet }) => !taken.has(wallet))
+    for (const some of batches(missing, WALLETS_AT_ONCE)) {
       if (stopping.signal.aborted) return
-      if (!taken.has(at + 1)) await takeSnapshot(store, rpc, at + 1, address, newest.slot)
+      await takeSnapshots(store, rpc, some, newest.slot)
     }
-    logger.info({ wallets: addresses.length - taken.size }, 'balances read')
+    complete = addresses.length
+    if (missing.length > 0) logger.info({ wallets: missing.length }, 'balances read')
   }
 
   async function run(): Promise<void> {
@@ -75,18 +88,23 @@ export function startSnapshots(deps: SnapshotDeps): Snapshots {
   }
 }
 
-async function takeSnapshot(
+/** Stores the snapshots that it gets, then rejects if it did not get all. */
+async function takeSnapshots(
   store: Store,
   rpc: HoldingsRpc,
-  wallet: number,
-  address: Address,
+  wallets: readonly { readonly wallet: number; readonly address: Address }[],
   minContextSlot: number,
 ): Promise<void> {
   const options = { commitment: 'finalized', minContextSlot } as const
-  const { slot, lamports, tokens } = await rpc.getHoldings(address, options)
-  await insertSnapshot(
-    store,
-    tokens.map((token) => ({ wallet, slot, ...token })),
-    { wallet, account: '', mint: '', slot, amount: lamports },
+  const tokens: BalanceSnapshot[] = []
+  const sol: BalanceSnapshot[] = []
+  const taken = await Promise.allSettled(
+    wallets.map(async ({ wallet, address }) => {
+      const { slot, lamports, tokens: held } = await rpc.getHoldings(address, options)
+      for (const token of held) tokens.push({ wallet, slot, ...token })
+      sol.push({ wallet, account: '', mint: '', slot, amount: lamports })
+    }),
   )
+  await insertFirstSnapshots(store, tokens, sol)
+  for (const outcome of taken) if (outcome.status === 'rejected') throw outcome.reason
 }
