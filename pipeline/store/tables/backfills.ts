@@ -136,12 +136,15 @@ export interface OpenRange {
   readonly toSlot: number
 }
 
-/** Returns what open backfills of all reasons have still to fetch. */
-export async function readOpenRanges(store: Store): Promise<OpenRange[]> {
+/** Returns what open backfills of these wallets, for whatever reason, have still to fetch. */
+export async function readOpenRanges(
+  store: Store,
+  wallets: readonly number[],
+): Promise<OpenRange[]> {
   const rows = await store.query<{ wallet: number; from_slot: string; to: string }>(
     `SELECT wallet, from_slot, if(position_slot > 0, position_slot, if(to_slot > 0, to_slot, {max:UInt64})) AS to
-     FROM backfills FINAL WHERE state = 'open' LIMIT 10000000`,
-    { max: Number.MAX_SAFE_INTEGER },
+     FROM backfills FINAL WHERE state = 'open' AND wallet IN {wallets:Array(UInt32)} LIMIT 10000000`,
+    { max: Number.MAX_SAFE_INTEGER, wallets },
   )
   return rows.map((row) => ({
     wallet: row.wallet,

@@ -21,6 +21,19 @@ export async function readTrackedWallets(store: Store): Promise<Address[]> {
   return rows.map((row) => row.address)
 }
 
+/** Returns the addresses of some tracked wallets, by number. */
+export async function readAddresses(
+  store: Store,
+  wallets: readonly number[],
+): Promise<ReadonlyMap<number, Address>> {
+  const rows = await store.query<{ wallet: number; address: Address }>(
+    `SELECT wallet, address FROM tracked_wallets FINAL
+     WHERE wallet IN {wallets:Array(UInt32)} LIMIT 10000000`,
+    { wallets },
+  )
+  return new Map(rows.map(({ wallet, address }) => [wallet, address]))
+}
+
 /**
  * Stores the new wallets at the end of `addresses`, and an empty row of `wallet_metrics` for every
  * wallet without one, so that it is listed before its first event (rule C21). `known` must be what

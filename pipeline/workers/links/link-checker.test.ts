@@ -90,7 +90,7 @@ function aChecker() {
       checker = create()
       await checker.recover({ slot, time: 1_700_000_000 })
     },
-    noteWallet: () => checker.noteWallets([1]),
+    noteWallets: (wallets: readonly number[]) => checker.noteWallets(wallets),
   }
 }
 
@@ -194,6 +194,17 @@ test.serial('without a snapshot the first link of an account is not doubted (K8)
   t.deepEqual(await breaks(), [])
 })
 
+test.serial('wallets that wait for a backfill do not hold up the others (K8)', async (t) => {
+  const checker = aChecker()
+  const waiting = Array.from({ length: 501 }, (_, at) => at + 2)
+  const jobs = waiting.map((wallet) => newJob(wallet, 'gap', { fromSlot: 1, toSlot: 9 }, 0))
+  await createBackfillJobs(opened.store).save(jobs)
+  await checker.store(link(5, 0n, 1n), link(6, 2n, 3n))
+  checker.noteWallets([...waiting, 1])
+  await checker.wait(13)
+  t.deepEqual(await breaks(), [[6, 5, 1n, 2n, 'open']])
+})
+
 test.serial('a backfill joins the chain from the older side, and is waited for (K8)', async (t) => {
   const checker = aChecker()
   const jobs = createBackfillJobs(opened.store)
@@ -222,7 +233,7 @@ test.serial(
     await checker.wait(11)
     t.deepEqual(await breaks(), [[5, 1, 10n, 20n, 'open']])
     await checker.store(link(3, 10n, 20n), balance(3, 1n, 2n), balance(4, 3n, 4n))
-    checker.noteWallet()
+    checker.noteWallets([1])
     await checker.wait(12)
     t.deepEqual(await breaks(), [
       [5, 1, 10n, 20n, 'closed'],
@@ -239,7 +250,7 @@ test.serial(
     await checker.add({ ...balance(2, 0n, 3n), lamportsBefore: null })
     await checker.add(balance(3, 3n, 4n))
     await checker.add(balance(4, 5n, 4n))
-    checker.noteWallet()
+    checker.noteWallets([1])
     await checker.wait(12)
     t.deepEqual(await breaks(), [[4, 3, 4n, 5n, 'open']])
   },

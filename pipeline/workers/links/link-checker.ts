@@ -47,8 +47,9 @@ const LINKS_PER_PAGE = 50_000
 const REVIEW_MS = 30_000
 /** Clocks of processes and servers may differ by this much. */
 const CLOCKS_APART_MS = 60_000
-/** Wallets checked as a whole in one pass. */
+/** Wallets checked as a whole in one pass, and how many are looked at whether they may be. */
 const WALLETS_PER_PASS = 4
+const CANDIDATES_PER_PASS = 500
 /** Late links of one wallet in one pass above which the wallet is checked as a whole. */
 const MANY_LATE = 100
 const SEAMS_PER_WALLET = 10_000
@@ -161,7 +162,10 @@ export class LinkChecker {
 
   /** Looks at stretches and whole wallets, except where a backfill is still under way. */
   async #look(due: readonly Doubt[], now: number): Promise<void> {
-    const open = await readOpenRanges(this.#deps.store)
+    const candidates = [...this.#wallets].slice(0, CANDIDATES_PER_PASS)
+    const open = await readOpenRanges(this.#deps.store, [
+      ...new Set([...due.map(({ stretch }) => stretch.wallet), ...candidates]),
+    ])
     const ready = due.filter(({ stretch }) => {
       const isWaiting = open.some((range) => overlaps(range, stretch))
       if (isWaiting) this.#wallets.add(stretch.wallet)
@@ -169,10 +173,16 @@ export class LinkChecker {
     })
     const changes = await pMap(ready, (doubt) => this.#lookAt(doubt, now), { concurrency: 4 })
     await this.#writeBreaks(changes.flat())
-    const wallets = [...this.#wallets].filter((wallet) => open.every((o) => o.wallet !== wallet))
-    for (const wallet of wallets.slice(0, WALLETS_PER_PASS)) {
+    const isOpen = new Set(open.map(({ wallet }) => wallet))
+    let left = WALLETS_PER_PASS
+    for (const wallet of candidates) {
+      if (left === 0) return
       this.#wallets.delete(wallet)
-      await this.#lookAtWallet(wallet)
+      if (isOpen.has(wallet)) this.#wallets.add(wallet) // now the last one
+      else {
+        left -= 1
+        await this.#lookAtWallet(wallet)
+      }
     }
   }
 

@@ -18,7 +18,7 @@ import {
   readBreaks,
   reopenTraded,
 } from '../../store/tables/chain-breaks.ts'
-import { readTrackedWallets } from '../../store/tables/tracked-wallets.ts'
+import { readAddresses } from '../../store/tables/tracked-wallets.ts'
 import { mapConcurrently } from '../backfill/map-concurrently.ts'
 import { BreakRepair } from './break-repair.ts'
 import { CallBudget } from './rpc-budget.ts'
@@ -110,9 +110,11 @@ export function startBreakRepairs(deps: RepairDeps): BreakRepairs {
       (found) => found.slot <= final && (notBefore.get(breakText(found)) ?? 0) <= now(),
     )
     if (due.length === 0 || !budget.isLeft) return
-    const addresses = await readTrackedWallets(store)
-    await mapConcurrently(firstOfWallets(due), REPAIRS_AT_ONCE, async (found) => {
-      const address = addresses[found.wallet - 1]
+    const first = firstOfWallets(due)
+    const wallets = first.map(({ wallet }) => wallet)
+    const addresses = await readAddresses(store, wallets)
+    await mapConcurrently(first, REPAIRS_AT_ONCE, async (found) => {
+      const address = addresses.get(found.wallet)
       if (address === undefined || !budget.isLeft || stopping.signal.aborted) return
       const outcome = await repair.repair(found, address, stopping.signal)
       deps.metrics.repairs.inc({ outcome })
