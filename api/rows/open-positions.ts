@@ -104,7 +104,7 @@ export class OpenPositions implements StateModel, HeldRows {
     const { wallet, minSeconds, maxSeconds } = filter
     const newest = now - minSeconds
     const oldest = maxSeconds === null ? 0 : now - maxSeconds
-    const page = (rows: Iterable<number>, total: number) => ({
+    const page = (rows: ArrayLike<number>, total: number) => ({
       rows: Array.from(rows, (row) => this.row(row)),
       total,
     })
@@ -116,14 +116,8 @@ export class OpenPositions implements StateModel, HeldRows {
       return page(this.#positions.slice(offset, offset + limit), this.#positions.size)
     const total = this.#table.countFirstTrades(oldest, newest)
     if (offset >= total) return page([], total)
-    const found: number[] = []
-    let skip = offset
-    for (const row of this.#positions) {
-      if (!this.#isWithin(row, oldest, newest) || skip-- > 0) continue
-      found.push(row)
-      if (found.length === limit) break
-    }
-    return page(found, total)
+    const isWithin = (row: number) => this.#isWithin(row, oldest, newest)
+    return page(this.#positions.filter(isWithin, offset, limit), total)
   }
 
   get marker(): number {
