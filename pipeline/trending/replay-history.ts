@@ -1,7 +1,8 @@
 import type { PoolSnapshot } from '../domain/pool-snapshot.ts'
 import { EVICT_SECONDS } from './figures.ts'
-import { type TokenBook, type TokenFacts, tickAt } from './token-book.ts'
+import type { TokenBook, TokenFacts } from './token-book.ts'
 import type { TimedEvent, TrendingEvent } from './trending-event.ts'
+import { tickAt } from './watched-token.ts'
 
 /** Everything stored about a token up to the point to which events have been read. */
 export interface TokenHistory {

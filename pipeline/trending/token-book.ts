@@ -22,18 +22,13 @@ import { type HolderFigures, holderFigures } from './holder-figures.ts'
 import { HourWindow } from './hour-window.ts'
 import { PoolHistory } from './pool-history.ts'
 import type { TimedEvent, TrendingEvent } from './trending-event.ts'
-import { type ExactToken, TICK_SECONDS } from './watched-token.ts'
+import { type ExactToken, tickAt } from './watched-token.ts'
 
 /** The facts about a token that table `mints` has. */
 export interface TokenFacts {
   readonly supply: bigint | null
   readonly symbol: string
   readonly name: string
-}
-
-/** The first tick at or after a time. */
-export function tickAt(time: number): number {
-  return Math.ceil(time / TICK_SECONDS) * TICK_SECONDS
 }
 
 /** The state that the engine keeps of one token. */

@@ -136,3 +136,8 @@ export interface ComputedTick extends WatchlistTick {
 
 /** Seconds between two ticks. */
 export const TICK_SECONDS = 10
+
+/** The first tick at or after a time. */
+export function tickAt(time: number): number {
+  return Math.ceil(time / TICK_SECONDS) * TICK_SECONDS
+}
