@@ -95,6 +95,8 @@ const SESSION = [
   'SET precise_float_parsing = 1',
   // An unknown column in an insert is a bug.
   'SET input_format_skip_unknown_fields = 0',
+  // A refold stores rows of any slot. ClickHouse refuses more than 100 partitions otherwise.
+  'SET max_partitions_per_insert_block = 0',
   'SET max_execution_time = 30',
 ]
 

@@ -20,6 +20,8 @@ const SETTINGS = {
   precise_float_parsing: 1,
   // An unknown column in an insert is a bug.
   input_format_skip_unknown_fields: 0,
+  // A refold stores rows of any slot. ClickHouse refuses more than 100 partitions otherwise.
+  max_partitions_per_insert_block: 0,
   wait_end_of_query: 1,
   max_execution_time: 30,
 }

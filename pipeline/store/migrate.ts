@@ -8,6 +8,7 @@ import {
   type SchemaFile,
   SQL_FOLDER,
 } from './schema-files.ts'
+import { partitioned } from './slot-partitions.ts'
 import type { Store } from './store.ts'
 import { isAccessDenied } from './store-error.ts'
 
@@ -60,7 +61,7 @@ export async function migrateRestored(
   )
   const cluster = store.replicas?.cluster ?? null
   const finished = (statement: string) => {
-    const text = withAnalyst(statement, own.name)
+    const text = asExecuted(statement, own.name)
     return cluster === null ? text : onCluster(text, cluster, own.user)
   }
   for (const statement of MIGRATIONS_TABLE)
@@ -186,11 +187,11 @@ function mayNotMigrate(error: unknown, file: string): unknown {
 /** Returns every statement of `folder`, as a server with this database executes it. */
 export function statementsOf(database: string, folder = SQL_FOLDER): readonly string[] {
   const statements = readSchema(folder).flatMap((file) => file.statements)
-  return [...MIGRATIONS_TABLE, ...statements].map((text) => withAnalyst(text, database))
+  return [...MIGRATIONS_TABLE, ...statements].map((text) => asExecuted(text, database))
 }
 
-function withAnalyst(statement: string, database: string): string {
-  return statement.replaceAll('{analyst}', analystDatabase(database))
+function asExecuted(statement: string, database: string): string {
+  return partitioned(statement).replaceAll('{analyst}', analystDatabase(database))
 }
 
 /** Returns the database of the analysts' views for a database of the service. */
