@@ -5,8 +5,6 @@ import { until } from '../../whole-service/customer.ts'
 import { freePort } from '../../whole-service/free-port.ts'
 import { type ServiceProcess, startProcess } from '../../whole-service/service-process.ts'
 
-/** Longest time until a process that was started is ready. */
-const READY_MS = 180_000
 /** A process has ten seconds to stop (rule J5). */
 const STOPS_MS = 60_000
 const NO_ANSWER = 'no answer'
@@ -22,24 +20,44 @@ export interface Member {
   restart: () => void
 }
 
-/** Two processes of each role, and their supervisor. */
+/** What a fleet has instead of two processes of each role, started with Node's own options. */
+export interface FleetOptions {
+  /** Processes of each role; default 2. */
+  readonly each?: number
+  /** Options of Node for every process. */
+  readonly nodeOptions?: readonly string[]
+  /** Longest time in milliseconds until a started process is ready; default three minutes. */
+  readonly readyMs?: number
+}
+
+/** Processes of each role, and their supervisor. */
 export class Fleet {
   readonly members: readonly Member[]
   /** How often an ingest took over without need, because the leader was slow. */
   takeovers = 0
 
-  private constructor(members: readonly Member[]) {
+  readonly #nodeOptions: readonly string[]
+  readonly #readyMs: number
+
+  private constructor(members: readonly Member[], options: FleetOptions) {
     this.members = members
+    this.#nodeOptions = options.nodeOptions ?? []
+    this.#readyMs = options.readyMs ?? 180_000
   }
 
   /** `env`: of every process. The first API listens on its `PORT`. Starts nothing. */
-  static async create(env: Readonly<Record<string, string>>): Promise<Fleet> {
+  static async create(
+    env: Readonly<Record<string, string>>,
+    options: FleetOptions = {},
+  ): Promise<Fleet> {
+    const { each = 2 } = options
+    const failover = { INGEST_FAILOVER: String(each > 1) }
     const members: Member[] = []
     for (const role of ['api', 'workers', 'ingest'] as const)
-      for (const place of [0, 1]) {
+      for (let place = 0; place < each; place += 1) {
         const metricsPort = await freePort()
-        const port = role === 'api' && place === 1 ? { PORT: String(await freePort()) } : {}
-        const own = { ROLES: role, METRICS_PORT: String(metricsPort), INGEST_FAILOVER: 'true' }
+        const port = role === 'api' && place > 0 ? { PORT: String(await freePort()) } : {}
+        const own = { ROLES: role, METRICS_PORT: String(metricsPort), ...failover }
         members.push({
           role,
           metricsPort,
@@ -48,7 +66,7 @@ export class Fleet {
           restart: () => {},
         })
       }
-    return new Fleet(members)
+    return new Fleet(members, options)
   }
 
   of(role: Role): readonly Member[] {
@@ -59,7 +77,7 @@ export class Fleet {
   start(member: Member, root: string, env: Readonly<Record<string, string>> = {}): void {
     member.restart = () => {
       const all = { ...member.env, ...env }
-      member.process = startProcess('infra/service/main.js', all, [], [], root)
+      member.process = startProcess('infra/service/main.js', all, [], this.#nodeOptions, root)
     }
     member.restart()
   }
@@ -107,7 +125,7 @@ export class Fleet {
       this.supervise()
       return readiness(member)
     }
-    return until(ask, isSo, READY_MS)
+    return until(ask, isSo, this.#readyMs)
   }
 
   /**
