@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { loadavg } from 'node:os'
 import { join } from 'node:path'
-import { ROOT, type ServiceProcess, startProcess } from '../whole-service/service-process.ts'
+import { type ServiceProcess, startProcess } from '../whole-service/service-process.ts'
 import { chargeFor } from './api/charges.ts'
 import { type Load, type LoadOptions, load } from './api/load.ts'
 import { type PathValues, requestMix, SOME_MINTS } from './api/mix.ts'
@@ -17,6 +17,7 @@ import { inFolder } from './kit/folder.ts'
 import { readOptions } from './kit/options.ts'
 import { residentMiB } from './kit/resident.ts'
 import { withServers } from './kit/servers.ts'
+import { startOptions } from './kit/start-options.ts'
 
 const USAGE = `npm run bench -- api [PART ...] [options]
 
@@ -99,11 +100,6 @@ const HIGH_LIMITS = {
 }
 /** Both servers have the options of `npm start`. */
 const NODE_OPTIONS = startOptions()
-
-function startOptions(): string[] {
-  const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
-  return scripts.start.match(/--\S+/g)
-}
 
 interface Service {
   readonly url: string

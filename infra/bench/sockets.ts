@@ -6,6 +6,7 @@ import { inFolder } from './kit/folder.ts'
 import { Helper } from './kit/helper.ts'
 import { readOptions } from './kit/options.ts'
 import { withServers } from './kit/servers.ts'
+import { startOptions } from './kit/start-options.ts'
 import type { FromApi, FromSockets, ToApi, ToSockets, Used } from './sockets/protocol.ts'
 
 const USAGE = `npm run bench -- sockets [options]
@@ -15,13 +16,6 @@ const USAGE = `npm run bench -- sockets [options]
   --snapshot FILE  writes a snapshot of the heap with all sockets
 
 Needs two open files for each socket in all: ulimit -n.`
-
-/** The options of `npm start`. */
-const LIKE_THE_SERVICE = [
-  '--max-semi-space-size=64',
-  '--initial-old-space-size=256',
-  '--concurrent-marking-max-worker-num=1',
-]
 
 /**
  * What sockets of many accounts cost one API process, each subscribed to the trades of five
@@ -45,7 +39,7 @@ async function measure(
   const { sockets, seconds, snapshot } = options
   const env = { ...servers, ACCOUNTS: `${sockets}`, KEYS_FILE: keysFile }
   const script = (name: string) => join(import.meta.dirname, 'sockets', name)
-  const server = new Helper<ToApi, FromApi>(script('serve.js'), env, LIKE_THE_SERVICE)
+  const server = new Helper<ToApi, FromApi>(script('serve.js'), env, startOptions())
   const clients = new Helper<ToSockets, FromSockets>(script('clients.js'), {})
   const used = (file = '') => server.ask({ kind: 'measure', snapshot: file }, 'measured')
   try {

@@ -1,10 +1,10 @@
-import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import bs58 from 'bs58'
+import { diskKiB } from '../bench/kit/disk.ts'
 import { median, print, printHead, printRow } from '../bench/kit/figures.ts'
 import { readOptions } from '../bench/kit/options.ts'
 import { residentMiB } from '../bench/kit/resident.ts'
@@ -160,7 +160,7 @@ async function takeSample(
   const disk = new Map(
     nodes
       .filter(({ name }) => !/proxy|sentinel/.test(name))
-      .map(({ name }) => [name, diskMiB(join(data, name))]),
+      .map(({ name }) => [name, Math.ceil(diskKiB(join(data, name)) / 1024)]),
   )
   return {
     minute: Math.round((Date.now() - startedAt) / 60_000),
@@ -168,12 +168,6 @@ async function takeSample(
     memory,
     disk,
   }
-}
-
-function diskMiB(folder: string): number {
-  // Files may vanish while they are counted.
-  const output = execFileSync('sh', ['-c', 'du -sm "$1" 2>/dev/null || true', 'sh', folder])
-  return Number.parseInt(output.toString(), 10)
 }
 
 /** What grows after the first quarter of the time. */

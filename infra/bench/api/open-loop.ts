@@ -1,9 +1,8 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { type ServiceProcess, startProcess } from '../../whole-service/service-process.ts'
+import type { ServiceProcess } from '../../whole-service/service-process.ts'
 import { cpuSeconds, mainThreadCpuSeconds } from '../kit/cpu.ts'
 import { print, printHead, printRow } from '../kit/figures.ts'
-import type { ArrivalOptions, Arrivals } from './arrivals.ts'
+import type { ArrivalOptions } from './arrivals.ts'
+import { type GeneratorResult, startGenerator } from './start-generator.ts'
 
 /** Enough that an overloaded service has more requests ready than it accepts in a turn. */
 const CONNECTIONS = 2000
@@ -84,10 +83,8 @@ async function generate(
   server: ServiceProcess,
   folder: string,
   options: ArrivalOptions,
-): Promise<Arrivals & { readonly cpu: readonly number[] }> {
-  const file = join(folder, 'arrivals.json')
-  writeFileSync(file, JSON.stringify(options))
-  const generator = startProcess('infra/bench/api/generator.js', { OPTIONS: file })
+): Promise<GeneratorResult & { readonly cpu: readonly number[] }> {
+  const generator = startGenerator(folder, options)
   const serverId = server.child.pid ?? 0
   const cpuNow = () => [
     cpuSeconds(serverId),

@@ -16,6 +16,11 @@ export class Helper<To extends object, From extends { readonly kind: string }> {
     })
   }
 
+  /** Number of the process. */
+  get pid(): number {
+    return this.#child.pid ?? 0
+  }
+
   async hear<K extends From['kind']>(kind: K): Promise<Extract<From, { kind: K }>> {
     const ended = once(this.#child, 'exit').then(() => {
       throw new Error('a process of the bench ended')
@@ -33,6 +38,7 @@ export class Helper<To extends object, From extends { readonly kind: string }> {
   }
 
   async end(): Promise<void> {
+    if ((this.#child.exitCode ?? this.#child.signalCode) !== null) return
     const ended = once(this.#child, 'exit')
     this.#child.kill('SIGKILL')
     await ended

@@ -1,7 +1,5 @@
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { connect, type Socket } from 'node:net'
-import { frameSize, masked, socketRequest } from '../kit/frames.ts'
+import { openTradeSocket } from '../kit/trade-socket.ts'
 import type { FromSockets, ToSockets } from './protocol.ts'
 
 /**
@@ -16,7 +14,6 @@ const SUBSCRIBE = {
   channels: ['trades'],
   wallets: ['W1', 'W2', 'W3', 'W4', 'W5'],
 }
-const PONG = Buffer.from([0x8a, 0x80, 0, 0, 0, 0])
 
 let received = 0
 let expected = Number.POSITIVE_INFINITY
@@ -50,41 +47,12 @@ async function connectAll({ port, keysFile }: Extract<ToSockets, { kind: 'connec
 /** Returns false if the service refused the connection for now. */
 async function open(port: number, key: string, n: number): Promise<boolean> {
   const localAddress = `127.0.0.${1 + Math.floor(n / SOCKETS_PER_ADDRESS)}`
-  const socket = connect({ port, host: '127.0.0.1', localAddress, noDelay: true })
-  socket.write(socketRequest(key))
-  const [head] = (await once(socket, 'data')) as [Buffer]
-  const text = head.toString('latin1')
-  if (/^HTTP\/1.1 (408|429|503)/.test(text)) {
-    socket.destroy()
-    return false
-  }
-  if (!text.startsWith('HTTP/1.1 101')) throw new Error(text)
-  const subscribed = once(socket, 'data')
-  socket.write(masked(JSON.stringify(SUBSCRIBE)))
-  const [answer] = (await subscribed) as [Buffer]
-  let rest: Buffer = read(answer.subarray(frameSize(answer)), socket)
-  socket.on('data', (chunk: Buffer) => {
-    rest = read(rest.length === 0 ? chunk : Buffer.concat([rest, chunk]), socket)
-    check()
-  })
-  socket.on('close', () => {
+  const options = { port, key, subscribe: SUBSCRIBE, localAddress, onText }
+  const socket = await openTradeSocket(options)
+  socket?.on('close', () => {
     throw new Error('the service closed a socket')
   })
-  return true
-}
-
-/** Handles the whole frames and returns the rest. */
-function read(bytes: Buffer, socket: Socket): Buffer {
-  let at = 0
-  for (;;) {
-    const size = frameSize(bytes, at)
-    if (size === 0 || at + size > bytes.length) break
-    const opcode = (bytes[at] ?? 0) & 0x0f
-    if (opcode === 9) socket.write(PONG)
-    else if (opcode === 1) onText(bytes.toString('latin1', at, at + size))
-    at += size
-  }
-  return bytes.subarray(at)
+  return socket !== null
 }
 
 function onText(text: string): void {
@@ -95,6 +63,7 @@ function onText(text: string): void {
   const known = times.get(slot)
   if (known === undefined) times.set(slot, { slot, first: now, last: now })
   else known.last = now
+  check()
 }
 
 function check(): void {
