@@ -1,35 +1,107 @@
-import { loadavg } from 'node:os'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { loadavg, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { migrate } from '../../pipeline/store/migrate.ts'
 import type { Store } from '../../pipeline/store/store.ts'
-import { GENESIS_MS, SLOT_MS } from '../simulator/market/slot-time.ts'
-import { withClickHouse } from './kit/clickhouse.ts'
+import { newestWallet, readTrackedWallets } from '../../pipeline/store/tables/tracked-wallets.ts'
+import { stopOnSignal } from '../operator/stop-on-signal.ts'
+import { serversStatus, startServers, stopServers } from '../servers/servers.ts'
+import { emptyServers } from '../whole-service/deployment.ts'
+import { type AtEnd, withEnd } from './kit/at-end.ts'
+import { diskKiB } from './kit/disk.ts'
 import { print, printHead, printRow, sum } from './kit/figures.ts'
 import { readOptions } from './kit/options.ts'
-import { strangerOf } from './kit/stranger.ts'
+import { growingStages } from './scale/backlog.ts'
+import { confirmedSlot } from './scale/due.ts'
 import { fill, tableSizes } from './scale/fill.ts'
+import { copyFilled, openFilled } from './scale/filled.ts'
+import { trackedAddresses } from './scale/market-options.ts'
+import { countSwaps, measureBurst, measureLoad } from './scale/measure.ts'
+import { printReport } from './scale/report.ts'
+import { startRig } from './scale/rig.ts'
 
 const USAGE = `npm run -s bench -- scale [options]
 
+  --fill F            only: fills tables and prints their sizes; no: measures the service over the
+                      tables that an earlier run has filled in DIR; yes: both (yes)
+  --data DIR          folder of single servers (infra/servers), which are stopped at the end while
+                      their data stay; by default a folder in TMPDIR that is removed
+  --port-base N       first of four ports of the servers (26000)
+of the tables:
   --swaps N           stored swaps (100000000)
   --positions N       positions, open or closed (5000000)
-  --wallets N         tracked wallets (250000)`
+  --wallets N         tracked wallets; with --fill no, as many as were filled (250000)
+of the load:
+  --rate N            swaps a second (3000)
+  --minutes N         how long (10)
+  --answers N         REST requests a second (500)
+  --sockets N         sockets of the feed: 10 take every trade, each other one those of 100 wallets
+                      (1000)
+  --burst N           swaps a second of the burst afterwards (10000)
+  --burst-seconds N   its length; 0: no burst (10)
+
+The data take some 100 GB with the defaults.`
+
+const DEFAULTS = {
+  fill: 'yes',
+  data: '',
+  'port-base': 26_000,
+  swaps: 100_000_000,
+  positions: 5_000_000,
+  wallets: 250_000,
+  rate: 3000,
+  minutes: 10,
+  answers: 500,
+  sockets: 1000,
+  burst: 10_000,
+  'burst-seconds': 10,
+}
+type Options = typeof DEFAULTS
 
 /**
- * The size of the tables of a service that has run for long: fills them, and prints their rows and
- * their bytes on disk.
+ * The service at its full size: fills tables as of a service that has run for long, and prints
+ * their sizes. Over a copy of them it runs a process of each role on single servers, with a
+ * simulated market, REST requests at a constant rate and sockets, each a process of its own on the
+ * same cores. Prints latencies, backlogs, memory, CPU and bytes, and how long a burst takes to
+ * pass. Everything that it starts ends with it, also when it is interrupted.
  */
 export async function run(args: readonly string[]): Promise<void> {
-  const defaults = { swaps: 100_000_000, positions: 5_000_000, wallets: 250_000 }
-  const read = readOptions(args, USAGE, defaults)
+  const read = readOptions(args, USAGE, DEFAULTS)
   if (read === null) return
-  const { swaps, positions, wallets } = read.options
-  const addresses = Array.from({ length: wallets }, (_, number) => strangerOf(number))
-  await withClickHouse(async (store) => {
-    const startedAt = performance.now()
-    await fill(store, { swaps, positions, addresses, endSlot: slotOf(Date.now()) })
-    const seconds = (performance.now() - startedAt) / 1000
-    print(`tables filled in ${seconds.toFixed(0)} s, load average ${loadavg()[0]?.toFixed(1)}\n`)
-    await printSizes(store)
-  })
+  const { options } = read
+  const { fill, data, sockets, 'burst-seconds': burstSeconds, ...positive } = options
+  const areValid =
+    ['only', 'no', 'yes'].includes(fill) &&
+    [sockets, burstSeconds].every((value) => value >= 0) &&
+    Object.values(positive).every((value) => value > 0)
+  if (!areValid) throw new Error(USAGE)
+  await withEnd(stopOnSignal(), (atEnd) => fillAndMeasure(options, atEnd))
+}
+
+async function fillAndMeasure(options: Options, atEnd: AtEnd): Promise<void> {
+  const { fill, 'port-base': portBase } = options
+  const folder = mkdtempSync(join(tmpdir(), 'bench-scale-'))
+  atEnd(() => rmSync(folder, { recursive: true, force: true }))
+  const data = options.data || join(folder, 'servers')
+  atEnd(() => stopServers(data))
+  const { CLICKHOUSE_URL = '' } = await startServers(data, { portBase, only: 'clickhouse' })
+  const { store: filled, isComplete } = await openFilled(CLICKHOUSE_URL)
+  atEnd(() => filled.close())
+  if (fill === 'no' && !isComplete)
+    throw new Error('--fill no: the tables of the folder are not filled; use --fill yes or only')
+  if (fill !== 'no' && isComplete)
+    throw new Error(`--fill ${fill}: the tables of the folder are filled; use --fill no`)
+  if (fill !== 'no') await fillTables(filled, options)
+  await printSizes(filled)
+  if (fill !== 'only') await measure(filled, { ...options, data }, folder, atEnd)
+}
+
+async function fillTables(store: Store, { swaps, positions, wallets }: Options): Promise<void> {
+  const startedAt = performance.now()
+  const addresses = trackedAddresses(wallets)
+  await fill(store, { swaps, positions, addresses, endSlot: confirmedSlot(Date.now()) })
+  const seconds = (performance.now() - startedAt) / 1000
+  print(`tables filled in ${seconds.toFixed(0)} s, load average ${loadavg()[0]?.toFixed(1)}\n`)
 }
 
 async function printSizes(store: Store): Promise<void> {
@@ -40,9 +112,48 @@ async function printSizes(store: Store): Promise<void> {
     printRow(name, rows, (bytes / 2 ** 20).toFixed(1), (bytes / stored).toFixed(1))
   for (const { table, rows, bytes } of sizes.slice(0, 12)) row(table, rows, bytes)
   row('all tables', '', sum(sizes.map(({ bytes }) => bytes)))
+  print('')
 }
 
-/** The newest slot of the simulator at a time, in unix milliseconds. */
-function slotOf(ms: number): number {
-  return Math.floor((ms - GENESIS_MS) / SLOT_MS) - 1
+async function measure(
+  filled: Store,
+  options: Options,
+  folder: string,
+  atEnd: AtEnd,
+): Promise<void> {
+  const { data, rate, burst, sockets, answers, minutes } = options
+  const wallets = await newestWallet(filled)
+  const addresses = trackedAddresses(wallets)
+  if ((await readTrackedWallets(filled)).join() !== addresses.join())
+    throw new Error('--fill no: the simulator has other wallets now; fill another folder')
+  const servers = await emptyServers(await startServers(data))
+  atEnd(() => servers.drop())
+  const { store } = servers
+  await migrate(store)
+  await copyFilled(store)
+  const kafka = join(data, 'kafka')
+  const before = {
+    slot: confirmedSlot(Date.now()),
+    kafka: diskKiB(kafka),
+    clickhouse: await bytesOf(store),
+  }
+  const size = { wallets, rate, burst }
+  const rig = await startRig({ servers: servers.env, folder, addresses, size, sockets }, atEnd)
+  const nodes = await serversStatus(data)
+  const pids = new Map(nodes.flatMap(({ name, pid }) => (pid === null ? [] : [[name, pid]])))
+  const watched = { store, folder, wallets, answers, minutes, servers: pids }
+  const load = await measureLoad(rig, watched, atEnd)
+  const swaps = await countSwaps(store, before.slot)
+  const kafkaBytes = ((diskKiB(kafka) - before.kafka) * 1024) / swaps
+  const clickhouseBytes = ((await bytesOf(store)) - before.clickhouse) / swaps
+  // A service that cannot keep up with the rate does not catch up after a burst.
+  const keepsUp = growingStages(load.samples.map(({ backlog }) => backlog)).length === 0
+  const hasBurst = keepsUp && options['burst-seconds'] > 0
+  const burstFigures = hasBurst ? await measureBurst(rig, options['burst-seconds']) : null
+  print(`load average ${loadavg()[0]?.toFixed(1)}\n`)
+  printReport({ load, burst: burstFigures, kafkaBytes, clickhouseBytes })
+}
+
+async function bytesOf(store: Store): Promise<number> {
+  return sum((await tableSizes(store)).map(({ bytes }) => bytes))
 }

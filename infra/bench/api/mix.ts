@@ -6,6 +6,8 @@ export interface PathValues {
   readonly mints: readonly string[]
   /** Cursors of `/trades`. */
   readonly cursors: readonly string[]
+  /** Number of tracked wallets; default: that of a seeded database. */
+  readonly wallets?: number
 }
 
 const HOT_SHARE = 0.9
@@ -14,9 +16,12 @@ const HOT_SHARE = 0.9
  * The mix: 90% hot responses (wallet list and metrics, held tokens, first page of trades), 10%
  * others, each for another wallet, mint or page. The same arguments give the same list.
  */
-export function requestMix(count: number, { mints, cursors }: PathValues): string[] {
+export function requestMix(
+  count: number,
+  { mints, cursors, wallets = SEEDED_WALLETS }: PathValues,
+): string[] {
   const random = createRandom(count)
-  const wallet = () => `W${1 + random.below(SEEDED_WALLETS)}`
+  const wallet = () => `W${1 + random.below(wallets)}`
   const mint = () => random.pick(mints)
   const hot = [
     () => `/wallets?page=${1 + random.below(10)}`,

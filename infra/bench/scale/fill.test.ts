@@ -5,14 +5,16 @@ import { readBooks } from '../../../pipeline/workers/fold/book-store.ts'
 import { foldEventsBeyond } from '../../../pipeline/workers/fold/fold-stored-events.ts'
 import { withStore } from '../kit/folder.ts'
 import { strangerOf } from '../kit/stranger.ts'
-import { fill } from './fill.ts'
+import { fill, isFilled } from './fill.ts'
 
 const WALLETS = Array.from({ length: 8 }, (_, at) => at + 1)
 
 test('the state of each wallet, also of a copied one, is what its stored events give', (t) =>
   withStore(async (store) => {
     const addresses = WALLETS.map(strangerOf)
+    t.false(await isFilled(store))
     await fill(store, { swaps: 160, positions: 32, addresses, endSlot: 405_000_000, most: 3 })
+    t.true(await isFilled(store))
     const books = await readBooks(store, WALLETS, snapshotFormat(null))
     const stored = WALLETS.map((wallet) => {
       const snapshot = books.get(wallet)?.snapshot

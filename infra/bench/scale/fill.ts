@@ -62,6 +62,14 @@ export async function fill(store: Store, filling: Filling): Promise<void> {
   await settled(store)
 }
 
+/** Whether `fill` has come to its end in a database. */
+export async function isFilled(store: Store): Promise<boolean> {
+  const [row] = await store.query<{ found: number }>(
+    "SELECT toUInt32(count()) AS found FROM progress WHERE worker = 'rollups'",
+  )
+  return (row?.found ?? 0) > 0
+}
+
 /** Lets the fold worker store the events of the first wallets, over a log in memory. */
 async function foldFirst(
   store: Store,
