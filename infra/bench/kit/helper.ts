@@ -4,6 +4,7 @@ import { once } from 'node:events'
 /** A process of the bench that answers messages one after the other. */
 export class Helper<To extends object, From extends { readonly kind: string }> {
   readonly #child: ChildProcess
+  readonly #ended: Promise<never>
 
   constructor(
     script: string,
@@ -14,6 +15,10 @@ export class Helper<To extends object, From extends { readonly kind: string }> {
       env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
       execArgv: ['--expose-gc', ...flags],
     })
+    this.#ended = once(this.#child, 'exit').then(() => {
+      throw new Error('a process of the bench ended')
+    })
+    this.#ended.catch(() => {}) // it ends at the end, too
   }
 
   /** Number of the process. */
@@ -22,11 +27,7 @@ export class Helper<To extends object, From extends { readonly kind: string }> {
   }
 
   async hear<K extends From['kind']>(kind: K): Promise<Extract<From, { kind: K }>> {
-    const ended = once(this.#child, 'exit').then(() => {
-      throw new Error('a process of the bench ended')
-    })
-    ended.catch(() => {})
-    const [message] = (await Promise.race([once(this.#child, 'message'), ended])) as [From]
+    const [message] = (await Promise.race([once(this.#child, 'message'), this.#ended])) as [From]
     if (message.kind !== kind) throw new Error(`expected ${kind}, got ${message.kind}`)
     return message as Extract<From, { kind: K }>
   }
