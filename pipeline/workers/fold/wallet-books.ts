@@ -300,7 +300,10 @@ export class WalletBooks {
     wallets: ReadonlySet<number>,
     refolds: ReadonlyMap<number, number>,
   ): Promise<void> {
-    await this.#loader.save(wallets, (entry, wallet) => !refolds.has(wallet) && isDue(entry, AT_ONCE))
+    await this.#loader.save(
+      wallets,
+      (entry, wallet) => !refolds.has(wallet) && isDue(entry, AT_ONCE),
+    )
     for (const wallet of wallets) {
       const entry = this.#cache.get(wallet)
       if (entry && isDue(entry, SOON)) this.#soon.add(wallet)

@@ -178,7 +178,8 @@ export class LinkChecker {
     for (const wallet of candidates) {
       if (left === 0) return
       this.#wallets.delete(wallet)
-      if (isOpen.has(wallet)) this.#wallets.add(wallet) // now the last one
+      if (isOpen.has(wallet))
+        this.#wallets.add(wallet) // now the last one
       else {
         left -= 1
         await this.#lookAtWallet(wallet)
