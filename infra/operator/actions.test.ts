@@ -126,6 +126,7 @@ test.serial(
       'deposits assign',
       'meter rebuild',
       'reconcile',
+      'repartition',
       'backup',
       'sql',
     ])

@@ -24,6 +24,7 @@ import type { Report } from './progress.ts'
 import { recomputeCommand } from './recompute.ts'
 import { reconcile } from './reconcile.ts'
 import { redecodeCommand } from './redecode.ts'
+import { repartitionCommand } from './repartition.ts'
 import { restoreCommand } from './restore.ts'
 import { signalsBacktest } from './signals-backtest.ts'
 import { sql } from './sql.ts'
@@ -55,6 +56,7 @@ const COMMANDS: readonly Command[] = [
   probe,
   actionsCommand,
   migrateCommand,
+  repartitionCommand,
   backupCommand,
   restoreCommand,
   { ...sql, recorded: digestOf },

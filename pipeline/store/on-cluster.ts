@@ -43,6 +43,7 @@ const WINDOW = /\bnon_replicated_deduplication_window = ([0-9]+)/
 /** Replicated tables also forget tokens by age. A week is the retention of the log. */
 const WINDOW_SECONDS = 'replicated_deduplication_window_seconds = 604800'
 
-function quoted(text: string, quote = "'"): string {
+/** Returns a text as a literal of SQL, or with another quote as a name. */
+export function quoted(text: string, quote = "'"): string {
   return `${quote}${text.replaceAll('\\', '\\\\').replaceAll(quote, `\\${quote}`)}${quote}`
 }

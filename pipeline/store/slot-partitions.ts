@@ -28,7 +28,8 @@ export function partitionKey(slot: string): string {
 
 /**
  * Adds the partition key to the statement of `sql/` that creates one of these tables, and returns
- * other statements as they are. A table that exists already stays as it is.
+ * other statements as they are. A table that exists already stays as it is: `repartition` changes
+ * it.
  */
 export function partitioned(statement: string): string {
   const [, table = ''] = /^CREATE TABLE IF NOT EXISTS (\w+)$/m.exec(statement) ?? []
