@@ -25,7 +25,7 @@ build() {
 prepare_nothing() { :; }
 
 # One Debian for all, because installing packages takes longest.
-packages=ca-certificates,openjdk-17-jre-headless,prometheus,python3,redis-server,tini,wget
+packages=ca-certificates,openjdk-17-jre-headless,prometheus,prometheus-alertmanager,python3,redis-server,tini,wget
 base=stand-in-debian:$(digest <<<"$packages")
 if ! docker image inspect "$base" >/dev/null 2>&1; then
   echo 'installing Debian packages for the stand-ins' >&2
@@ -150,4 +150,15 @@ WORKDIR /prometheus
 EXPOSE 9090
 ENTRYPOINT ["/bin/prometheus"]
 CMD ["--config.file=/etc/prometheus/prometheus.yml", "--storage.tsdb.path=/prometheus"]
+END
+
+build "$(image_named prom/alertmanager)" "$(echo "$base" | digest)" <<END
+FROM $base
+RUN ln -s prometheus-alertmanager /usr/bin/alertmanager && mkdir -p /alertmanager && chown nobody:nogroup /alertmanager
+USER nobody
+VOLUME /alertmanager
+WORKDIR /alertmanager
+EXPOSE 9093
+ENTRYPOINT ["/bin/alertmanager"]
+CMD ["--config.file=/etc/alertmanager/alertmanager.yml", "--storage.path=/alertmanager"]
 END

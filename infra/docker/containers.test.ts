@@ -19,6 +19,7 @@ const SERVERS = ['clickhouse', 'kafka', 'redis'] as const
 const PORTS = { clickhouse: 8123, kafka: 9092, redis: 6379 }
 const API = `http://127.0.0.1:${process.env.API_PORT}`
 const PROMETHEUS = `http://127.0.0.1:${process.env.PROMETHEUS_PORT}`
+const ALERTMANAGER = `http://127.0.0.1:${process.env.ALERTMANAGER_PORT}`
 
 /** Runs `docker`; rejects with its output when it fails. Returns what it writes to stdout. */
 async function docker(...args: string[]): Promise<string> {
@@ -212,8 +213,9 @@ test(`roles end with 0 when they are stopped, and accounts, credits and trades o
   )
 })
 
-test(`with the profile monitoring Prometheus scrapes each role${why}`, async (t) => {
-  await compose('--profile', 'monitoring', 'up', '--detach')
+test(`Prometheus of the profile monitoring scrapes each role and knows Alertmanager${why}`, async (t) => {
+  // The machine has no Grafana: it comes only in its official image.
+  await compose('--profile', 'monitoring', 'up', '--detach', 'prometheus', 'alertmanager')
   interface Targets {
     readonly data: { readonly activeTargets: readonly { scrapeUrl: string; health: string }[] }
   }
@@ -225,6 +227,17 @@ test(`with the profile monitoring Prometheus scrapes each role${why}`, async (t)
   }
   const expected = ROLES.map((role) => `http://${role}:9464/metrics up`)
   t.deepEqual(await until(targets, (now) => now.join() === expected.join()), expected)
+  const managers = async () => {
+    const response = await fetch(`${PROMETHEUS}/api/v1/alertmanagers`)
+    const { data } = (await response.json()) as {
+      readonly data: { readonly activeAlertmanagers: readonly { readonly url: string }[] }
+    } // as Prometheus documents
+    return data.activeAlertmanagers.map(({ url }) => url)
+  }
+  t.deepEqual(await managers(), ['http://alertmanager:9093/api/v2/alerts'])
+  const ready = async () => (await fetch(`${ALERTMANAGER}/-/ready`).catch(() => null))?.status
+  t.is(await until(ready, (status) => status === 200), 200)
   const found = await containers()
-  t.true(found.prometheus?.HostConfig.ReadonlyRootfs)
+  for (const name of ['prometheus', 'alertmanager'])
+    t.true(found[name]?.HostConfig.ReadonlyRootfs, name)
 })

@@ -2,7 +2,7 @@
 # Runs docker-compose.yml as infra/docker/README.md says, over the simulated market, and checks what
 # must hold of its containers (containers.test.ts). It runs a Docker daemon of its own, installs
 # what it needs (root on Debian; apt-get, npm, Maven, Go), makes the base images (base-images.sh),
-# and removes containers, networks and volumes at the end. Images and tools stay in CACHE. Three
+# and removes containers, networks and volumes at the end. Images and tools stay in CACHE. Four
 # ports from PORT_BASE, on loopback. Needs a build in dist. Exits with 77 where the machine runs no
 # containers.
 set -euo pipefail
@@ -80,11 +80,15 @@ prepare_checkout() {
   mkdir "$work/checkout"
   : >"$work/chain.env"
   git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents -t "$work/checkout"
-  node dist/infra/simulator/main.js --host "$(docker network inspect bridge -f '{{(index .IPAM.Config 0).Gateway}}')" \
+  # The gateway is the first address of its network. Docker 20 names it only after its second start.
+  local network
+  network=$(docker network inspect bridge -f '{{(index .IPAM.Config 0).Subnet}}')
+  node dist/infra/simulator/main.js --host "${network%.*}.1" \
     --wallets-file "$work/checkout/wallets.txt" >"$work/chain.env" 2>"$work/simulator.log" &
   simulator=$!
   for _ in $(seq 300); do
     grep -q '^WALLETS_FILE=' "$work/chain.env" && break
+    kill -0 "$simulator" || { cat "$work/simulator.log" >&2 && exit 1; }
     sleep 0.2
   done
   cd "$work/checkout"
@@ -130,7 +134,7 @@ wait "$plugin"
 
 root=$PWD
 prepare_checkout
-export API_PORT=$PORT_BASE CLICKHOUSE_PORT=$((PORT_BASE + 1)) PROMETHEUS_PORT=$((PORT_BASE + 2))
+export API_PORT=$PORT_BASE CLICKHOUSE_PORT=$((PORT_BASE + 1)) PROMETHEUS_PORT=$((PORT_BASE + 2)) ALERTMANAGER_PORT=$((PORT_BASE + 3))
 docker compose config --quiet # against the compose specification
 say 'docker compose up --build -d'
 docker compose --progress plain up --build -d >"$work/up.log" 2>&1 || {

@@ -25,7 +25,7 @@ test('compose gives Grafana the dashboards and Prometheus, and publishes it on l
   const compose = readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8')
   t.regex(compose, /\.\/infra\/grafana\/dashboards:\/etc\/tracked-wallets\/dashboards:ro/)
   t.regex(compose, /\.\/infra\/grafana\/provisioning:\/etc\/grafana\/provisioning:ro/)
-  t.regex(compose, /"127\.0\.0\.1:3000:3000"/)
+  t.regex(compose, /"127\.0\.0\.1:\$\{GRAFANA_PORT:-3000\}:3000"/)
   const provisioning = join(ROOT, 'infra/grafana/provisioning')
   t.regex(
     readFileSync(join(provisioning, 'datasources/prometheus.yml'), 'utf8'),
