@@ -54,10 +54,10 @@ export async function storeHistory(store: Store, history: StoredHistory): Promis
   for (let at = 0; at < total; at += ROWS_PER_INSERT)
     await store.command(
       `INSERT INTO swaps (slot, tx_index, wallet, event_index, block_time, signature, side, base_mint, base_amount, base_decimals, quote_mint, quote_amount,
-         program, program_id, confidence, quote_mismatch, fee_lamports, value_lamports)
+         program, program_id, confidence, quote_mismatch, fee_lamports, value_lamports, inserted_at)
        SELECT ${FIRST_SLOT} + intDiv(n, 10), n % 10, 1 + n % ${wallets}, 0, ${FIRST_TIME} + intDiv(n, 20), hex(sipHash128(n)),
          if(intDiv(n, ${wallets}) % 5 < 3, 'buy', 'sell'), concat('mint', toString(intDiv(n, ${wallets}) % ${TOKENS})), 1000000 + n * 7919 % 999983, 6,
-         '${WSOL}', 1000000 + n * 104729 % 999999937, 'pumpswap', 'p', 'high', 0, 0, 1000000 + n * 104729 % 999999937
+         '${WSOL}', 1000000 + n * 104729 % 999999937, 'pumpswap', 'p', 'high', 0, 0, 1000000 + n * 104729 % 999999937, toDateTime64(${FIRST_TIME} + intDiv(n, 20), 3, 'UTC')
        FROM (SELECT ${at} + number AS n FROM numbers(${Math.min(ROWS_PER_INSERT, total - at)}))`,
     )
 }

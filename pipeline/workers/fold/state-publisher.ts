@@ -88,10 +88,22 @@ export class StatePublisher {
     if (this.#unread.size > 0) this.#readAt = await readServerTime(this.store)
     const of = { partitions: this.#partitions, count: this.#log.partitions }
     for (const [table, since] of this.#unread) {
-      for await (const rows of readWrittenRows(this.store, table, since, of))
+      for await (const rows of readWrittenRows(this.store, table, since, of)) {
         for (const row of rows) this.#add({ table, row })
+        // Page by page, because they may be the rows of hours.
+        await this.#log.append(this.#takeNoted(fences))
+      }
       this.#unread.delete(table)
     }
+    const entries = this.#takeNoted(fences)
+    for (const [partition, mark] of marks) {
+      const entry = { kind: 'stored', fence: fences.get(partition) ?? 0, ...mark } as const
+      entries.set(partition, [...(entries.get(partition) ?? []), entry])
+    }
+    if (entries.size > 0) await this.#log.append(entries)
+  }
+
+  #takeNoted(fences: Fences): Map<number, StateMessage[]> {
     const entries = new Map<number, StateMessage[]>()
     for (const [partition, changes] of this.#noted) {
       const fence = fences.get(partition) ?? 0
@@ -101,11 +113,7 @@ export class StatePublisher {
       )
     }
     this.#noted = new Map()
-    for (const [partition, mark] of marks) {
-      const entry = { kind: 'stored', fence: fences.get(partition) ?? 0, ...mark } as const
-      entries.set(partition, [...(entries.get(partition) ?? []), entry])
-    }
-    if (entries.size > 0) await this.#log.append(entries)
+    return entries
   }
 
   #readSince(table: WrittenTable, since: number): void {
