@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { migrate } from '../../pipeline/store/migrate.ts'
@@ -81,6 +81,7 @@ export async function run(args: readonly string[]): Promise<void> {
 async function fillAndMeasure(options: Options, atEnd: AtEnd): Promise<void> {
   const { fill, 'port-base': portBase } = options
   const folder = mkdtempSync(join(tmpdir(), 'bench-scale-'))
+  chmodSync(folder, 0o711) // the servers' users can enter it
   atEnd(() => rmSync(folder, { recursive: true, force: true }))
   const data = options.data || join(folder, 'servers')
   atEnd(() => stopServers(data))

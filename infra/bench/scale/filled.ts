@@ -37,5 +37,5 @@ export async function copyFilled(store: Store, from = FILLED): Promise<void> {
     { from },
   )
   for (const { name } of tables)
-    await store.command(`ALTER TABLE ${name} ATTACH PARTITION tuple() FROM ${from}.${name}`)
+    await store.command(`ALTER TABLE ${name} ATTACH PARTITION ALL FROM ${from}.${name}`)
 }
