@@ -9,18 +9,20 @@ import {
 } from './wallet-state.ts'
 
 /**
- * Format version. Raise it whenever the format changes, or the fold gives another state for the
- * same events: wallets with older snapshots are then folded again.
+ * The formats that `decodeSnapshot` reads; `encodeSnapshot` writes the last one. Add a format when
+ * it changes and the others can still be read. When the fold gives another state for the same
+ * events, leave only a new one: wallets with other snapshots are folded again.
  */
-export const SNAPSHOT_FORMAT = 3
+export const SNAPSHOT_FORMATS: readonly number[] = [3]
 
 /**
- * Returns the stored format number: `SNAPSHOT_FORMAT` in the lowest byte, and above it a
- * fingerprint of the salt. Wallets are therefore folded again after a change of `PRIVACY_SALT`,
- * which changes how they are served.
+ * Returns the same as they are stored: the format in the lowest byte, and above it a fingerprint of
+ * the salt. Wallets are therefore folded again after a change of `PRIVACY_SALT`, which changes how
+ * they are served.
  */
-export function snapshotFormat(salt: string | null): number {
-  return SNAPSHOT_FORMAT + 256 * saltFingerprint(salt)
+export function storedFormats(salt: string | null): readonly number[] {
+  const fingerprint = saltFingerprint(salt)
+  return SNAPSHOT_FORMATS.map((format) => format + 256 * fingerprint)
 }
 
 /**
@@ -39,7 +41,7 @@ export function encodeSnapshot(state: WalletState): string {
   ])
 }
 
-/** Decodes the output of `encodeSnapshot` in the same format. */
+/** Decodes a snapshot of one of `SNAPSHOT_FORMATS`. */
 export function decodeSnapshot(text: string): WalletState {
   // The cast is safe: `encodeSnapshot` wrote the text.
   const [wallet, revision, counts, sums, balance, hours, tokens] = JSON.parse(text) as EncodedState

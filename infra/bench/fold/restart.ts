@@ -1,5 +1,5 @@
 import { foldEvent } from '../../../pipeline/fold/fold-wallet.ts'
-import { snapshotFormat } from '../../../pipeline/fold/snapshot.ts'
+import { storedFormats } from '../../../pipeline/fold/snapshot.ts'
 import { createWalletState, takeChanges } from '../../../pipeline/fold/wallet-state.ts'
 import type { Store } from '../../../pipeline/store/store.ts'
 import { saveSnapshots } from '../../../pipeline/workers/fold/book-store.ts'
@@ -63,6 +63,9 @@ export async function storeSnapshots(store: Store, history: StoredHistory): Prom
       takeChanges(state)
       states.push(state)
     }
-    await saveSnapshots(store, states, { format: snapshotFormat(null), fenceOf: () => 0 })
+    await saveSnapshots(store, states, {
+      format: storedFormats(null).at(-1) ?? 0,
+      fenceOf: () => 0,
+    })
   }
 }

@@ -64,9 +64,12 @@ const CHANGES: readonly (readonly [file: string, ...Change[]])[] = [
   ['domain/log-format.js', [/FORMAT_VERSION = [0-9]+/, raise]],
   [
     'fold/snapshot.js',
-    [/SNAPSHOT_FORMAT = [0-9]+/, raise],
+    [
+      /SNAPSHOT_FORMATS = \[[0-9]+/,
+      (found) => `${found}, ${raise(found).slice(found.indexOf('[') + 1)}`,
+    ],
     [/JSON\.stringify\(\[/, (found) => `${found}'next', `],
-    [/const \[wallet, revision/, () => 'const [, wallet, revision'],
+    [/JSON\.parse\(text\)/, (found) => `${found}.filter((part) => part !== 'next')`],
   ],
   [
     'records/record-types.js',

@@ -65,7 +65,11 @@ export async function readSnapshotRows(store: Store, wallets: readonly number[])
  * readable snapshot has that revision. A wallet without books has no entry. `readable`: low byte of
  * the formats that can be read.
  */
-export async function readRevisions(store: Store, wallets: readonly number[], readable: number) {
+export async function readRevisions(
+  store: Store,
+  wallets: readonly number[],
+  readable: readonly number[],
+) {
   const rows = await queryByWallets<{
     wallet: number
     newest_revision: number
@@ -77,7 +81,7 @@ export async function readRevisions(store: Store, wallets: readonly number[], re
     `SELECT wallet, max(version) AS newest_version, argMax(revision, version) AS newest_revision,
        maxIf((version, revision, readable), is_snapshot) AS newest, newest.3 AND newest.2 = newest_revision AS is_whole
      FROM (
-       SELECT wallet, version, revision, bitAnd(format, 255) = {readable:UInt32} AS readable, 1 AS is_snapshot FROM fold_snapshots WHERE wallet IN {wallets:Array(UInt32)}
+       SELECT wallet, version, revision, has({readable:Array(UInt32)}, bitAnd(format, 255)) AS readable, 1 AS is_snapshot FROM fold_snapshots WHERE wallet IN {wallets:Array(UInt32)}
        UNION ALL
        ${METRICS_VERSIONS}
      ) GROUP BY wallet ORDER BY wallet LIMIT 1000`,
@@ -103,11 +107,17 @@ export async function readFinishedRevisions(store: Store): Promise<Map<number, n
   return new Map(rows.map(({ wallet, revision }) => [wallet, revision]))
 }
 
-/** Returns all wallets with a refold mark or a snapshot of another format, ascending. */
-export async function findWalletsToRefold(store: Store, format: number): Promise<number[]> {
+/**
+ * Returns all wallets with a refold mark, or a snapshot of none of the formats that can be read,
+ * ascending.
+ */
+export async function findWalletsToRefold(
+  store: Store,
+  readable: readonly number[],
+): Promise<number[]> {
   const rows = await store.query<{ wallet: number }>(
-    'SELECT wallet FROM fold_snapshots FINAL WHERE format != {readable:UInt32} ORDER BY wallet LIMIT 10000000',
-    { readable: format },
+    'SELECT wallet FROM fold_snapshots FINAL WHERE format NOT IN {readable:Array(UInt32)} ORDER BY wallet LIMIT 10000000',
+    { readable },
   )
   return rows.map((row) => row.wallet)
 }

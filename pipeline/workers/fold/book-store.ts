@@ -31,11 +31,14 @@ export interface StoredBooks {
 const WALLETS_PER_QUERY = 500
 const SNAPSHOTS_PER_INSERT = 500
 
-/** Returns what is stored of the books of `wallets`, one entry for each. `format`: of snapshots. */
+/**
+ * Returns what is stored of the books of `wallets`, one entry for each.
+ * `readable`: formats of snapshots, as they are stored.
+ */
 export async function readBooks(
   store: Store,
   wallets: readonly number[],
-  format: number,
+  readable: readonly number[],
 ): Promise<Map<number, StoredBooks>> {
   const books = new Map<number, StoredBooks>()
   for (const some of batches(wallets, WALLETS_PER_QUERY)) {
@@ -44,7 +47,7 @@ export async function readBooks(
       readMetricsPlaces(store, some),
     ])
     for (const wallet of some)
-      books.set(wallet, booksOf(snapshots.get(wallet), metrics.get(wallet), format))
+      books.set(wallet, booksOf(snapshots.get(wallet), metrics.get(wallet), readable))
   }
   return books
 }
@@ -52,9 +55,10 @@ export async function readBooks(
 function booksOf(
   saved: SnapshotRow | undefined,
   metrics: MetricsPlaceRow | undefined,
-  format: number,
+  readable: readonly number[],
 ): StoredBooks {
-  const snapshot = saved?.format === format ? decodeSnapshot(saved.state) : null
+  const isReadable = saved !== undefined && readable.includes(saved.format)
+  const snapshot = isReadable ? decodeSnapshot(saved.state) : null
   return {
     snapshot,
     needsRefold: saved !== undefined && snapshot === null,

@@ -1,4 +1,4 @@
-import { SNAPSHOT_FORMAT } from '../../fold/snapshot.ts'
+import { SNAPSHOT_FORMATS } from '../../fold/snapshot.ts'
 import type { Store } from '../../store/store.ts'
 import { markForRefold, readRevisions } from '../../store/tables/fold-snapshots.ts'
 import { findActiveWallets } from '../../store/tables/wallet-metrics.ts'
@@ -13,7 +13,7 @@ export async function adoptSalt(store: Store, salt: string | null): Promise<void
     'SELECT argMax(salt, version) AS salt, max(version) AS newest FROM privacy_salt',
   )
   if ((row?.salt ?? '') === (salt ?? '')) return
-  const known = await readRevisions(store, await findActiveWallets(store), SNAPSHOT_FORMAT)
+  const known = await readRevisions(store, await findActiveWallets(store), SNAPSHOT_FORMATS)
   await markForRefold(
     store,
     new Map([...known].map(([wallet, { revision }]) => [wallet, revision + 1])),

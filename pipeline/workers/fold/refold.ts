@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { ServiceError } from '../../domain/service-error.ts'
-import { SNAPSHOT_FORMAT } from '../../fold/snapshot.ts'
+import { SNAPSHOT_FORMATS } from '../../fold/snapshot.ts'
 import type { EventLog } from '../../log/log.ts'
 import { batches } from '../../runtime/batches.ts'
 import type { Store } from '../../store/store.ts'
@@ -20,7 +20,7 @@ export async function requestRefolds(
 ): Promise<Map<number, number>> {
   const targets = new Map<number, number>()
   for (const some of batches(wallets, WALLETS_PER_REQUEST)) {
-    const known = await readRevisions(parts.store, some, SNAPSHOT_FORMAT)
+    const known = await readRevisions(parts.store, some, SNAPSHOT_FORMATS)
     const refolds = some.map((wallet) => ({
       wallet,
       revision: (known.get(wallet)?.revision ?? 0) + 1,
@@ -43,7 +43,7 @@ export async function readRefoldProgress(
   store: Store,
   targets: ReadonlyMap<number, number>,
 ): Promise<{ readonly begun: number; readonly done: number }> {
-  const known = await readRevisions(store, [...targets.keys()], SNAPSHOT_FORMAT)
+  const known = await readRevisions(store, [...targets.keys()], SNAPSHOT_FORMATS)
   let begun = 0
   let done = 0
   for (const [wallet, { revision, isWhole }] of known) {

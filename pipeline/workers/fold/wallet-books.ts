@@ -3,7 +3,7 @@ import { createPerturb, type Perturb } from '../../domain/perturbation.ts'
 import type { RefoldRequest } from '../../domain/slot.ts'
 import { toFoldEvent } from '../../fold/fold-event.ts'
 import { foldBalance, foldEvent } from '../../fold/fold-wallet.ts'
-import { snapshotFormat } from '../../fold/snapshot.ts'
+import { storedFormats } from '../../fold/snapshot.ts'
 import { isBeyond, type WalletPlace, type WalletState } from '../../fold/wallet-state.ts'
 import { batches } from '../../runtime/batches.ts'
 import { EventLoopYield } from '../../runtime/event-loop-yield.ts'
@@ -79,7 +79,7 @@ export class WalletBooks {
   readonly #metrics: FoldMetrics
   readonly #now: () => number
   readonly #perturb: Perturb | null
-  readonly #format: number
+  readonly #formats: readonly number[]
   readonly #cache: WalletCache
   readonly #limits: RefoldLimits
   readonly #deferred = new DeferredRefolds()
@@ -95,7 +95,7 @@ export class WalletBooks {
     this.#metrics = options.metrics
     this.#now = options.now
     this.#perturb = createPerturb(options.salt ?? null)
-    this.#format = snapshotFormat(options.salt ?? null)
+    this.#formats = storedFormats(options.salt ?? null)
     this.#cache = options.cache ?? new WalletCache()
     this.#limits = options.limits ?? REFOLD_LIMITS
     this.background = new BackgroundRefolds({
@@ -113,7 +113,7 @@ export class WalletBooks {
       metrics: this.#metrics,
       now: this.#now,
       perturb: this.#perturb,
-      format: this.#format,
+      format: this.#formats.at(-1) ?? 0,
       fenceOf: options.fenceOf ?? (() => 0),
       cache: this.#cache,
       deferred: this.#deferred,
@@ -148,7 +148,7 @@ export class WalletBooks {
    * in memory. Call it after `forget`.
    */
   async recover(isMine: (wallet: number) => boolean): Promise<void> {
-    const wallets = (await findWalletsToRefold(this.#store, this.#format)).filter(isMine)
+    const wallets = (await findWalletsToRefold(this.#store, this.#formats)).filter(isMine)
     if (wallets.length === 0) return
     for (const wallet of wallets) this.#cache.delete(wallet)
     const plan = await this.plan(wallets)
@@ -180,7 +180,7 @@ export class WalletBooks {
     const absent = [...all].filter(
       (wallet) => !this.#cache.has(wallet) && !this.background.has(wallet),
     )
-    const books = await readBooks(this.#store, absent, this.#format)
+    const books = await readBooks(this.#store, absent, this.#formats)
     const refolds = new Map<number, number>()
     for (const [wallet, { needsRefold, revision }] of books)
       if (needsRefold) refolds.set(wallet, revision + 1)
