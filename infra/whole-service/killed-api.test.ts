@@ -36,9 +36,11 @@ const BLOCK = 64
 const ON_THE_WAY = 8
 /**
  * The meter in memory dies with its process, and with it the usage of the last second and of the
- * write in progress.
+ * write in progress, which takes up to two seconds while other tests want the same cores.
  */
-const UNROLLED_MS = 1500
+const UNROLLED_MS = 3000
+/** Calls before the first kill: several times as many as are answered in that time. */
+const ANSWERS = 1500
 
 for (const kind of ['embedded', 'servers'] as const) {
   const isSkipped = kind === 'servers' && WHY_NO_SERVERS !== ''
@@ -70,7 +72,7 @@ async function killUnderLoad(t: ExecutionContext, service: Deployment): Promise<
   let lost = 0
   for (let kill = 0; kill < KILLS; kill++) {
     // Each kill comes at a different time between two roll-ups of usage.
-    await calls.answers(200 + 150 * kill)
+    await calls.answers(ANSWERS + 150 * kill)
     await service.processes.get(role)?.kill()
     lost += calls.creditsSince(Date.now() - UNROLLED_MS)
     await service.start(role).line('url')
