@@ -187,14 +187,14 @@ async function copyTables() {
   await run(`CREATE DATABASE ${copy}`)
   for (const table of tables) {
     await run(`CREATE TABLE ${copy}.${table} AS ${name}.${table}`)
-    await run(`ALTER TABLE ${copy}.${table} ATTACH PARTITION tuple() FROM ${name}.${table}`)
+    await run(`ALTER TABLE ${copy}.${table} ATTACH PARTITION ALL FROM ${name}.${table}`)
   }
   return {
     at: Math.floor(Date.now() / 1000),
     async restore() {
       for (const table of tables) {
         await run(`TRUNCATE TABLE ${name}.${table}`)
-        await run(`ALTER TABLE ${name}.${table} ATTACH PARTITION tuple() FROM ${copy}.${table}`)
+        await run(`ALTER TABLE ${name}.${table} ATTACH PARTITION ALL FROM ${copy}.${table}`)
       }
       await run(`DROP DATABASE ${copy}`)
       await client.close()
