@@ -9,20 +9,21 @@ import {
 } from './wallet-state.ts'
 
 /**
- * The formats that `decodeSnapshot` reads; `encodeSnapshot` writes the last one. Add a format when
+ * The formats that `decodeSnapshot` reads; `encodeSnapshot` writes the highest. Add a format when
  * it changes and the others can still be read. When the fold gives another state for the same
  * events, leave only a new one: wallets with other snapshots are folded again.
  */
 export const SNAPSHOT_FORMATS: readonly number[] = [3]
 
 /**
- * Returns the same as they are stored: the format in the lowest byte, and above it a fingerprint of
- * the salt. Wallets are therefore folded again after a change of `PRIVACY_SALT`, which changes how
- * they are served.
+ * Returns the format to write, and all that can be read, as they are stored: the format in the
+ * lowest byte, and above it a fingerprint of the salt. Wallets are therefore folded again after a
+ * change of `PRIVACY_SALT`, which changes how they are served.
  */
-export function storedFormats(salt: string | null): readonly number[] {
+export function storedFormats(salt: string | null) {
   const fingerprint = saltFingerprint(salt)
-  return SNAPSHOT_FORMATS.map((format) => format + 256 * fingerprint)
+  const readable = SNAPSHOT_FORMATS.map((format) => format + 256 * fingerprint)
+  return { written: Math.max(...readable), readable }
 }
 
 /**

@@ -63,9 +63,6 @@ export async function storeSnapshots(store: Store, history: StoredHistory): Prom
       takeChanges(state)
       states.push(state)
     }
-    await saveSnapshots(store, states, {
-      format: storedFormats(null).at(-1) ?? 0,
-      fenceOf: () => 0,
-    })
+    await saveSnapshots(store, states, { format: storedFormats(null).written, fenceOf: () => 0 })
   }
 }

@@ -15,7 +15,7 @@ test('the state of each wallet, also of a copied one, is what its stored events 
     t.false(await isFilled(store))
     await fill(store, { swaps: 160, positions: 32, addresses, endSlot: 405_000_000, most: 3 })
     t.true(await isFilled(store))
-    const books = await readBooks(store, WALLETS, storedFormats(null))
+    const books = await readBooks(store, WALLETS, storedFormats(null).readable)
     const stored = WALLETS.map((wallet) => {
       const snapshot = books.get(wallet)?.snapshot
       return snapshot ? encodeSnapshot(snapshot) : null

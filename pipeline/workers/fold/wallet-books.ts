@@ -79,7 +79,8 @@ export class WalletBooks {
   readonly #metrics: FoldMetrics
   readonly #now: () => number
   readonly #perturb: Perturb | null
-  readonly #formats: readonly number[]
+  /** Formats of snapshots that can be read. */
+  readonly #readable: readonly number[]
   readonly #cache: WalletCache
   readonly #limits: RefoldLimits
   readonly #deferred = new DeferredRefolds()
@@ -95,7 +96,8 @@ export class WalletBooks {
     this.#metrics = options.metrics
     this.#now = options.now
     this.#perturb = createPerturb(options.salt ?? null)
-    this.#formats = storedFormats(options.salt ?? null)
+    const formats = storedFormats(options.salt ?? null)
+    this.#readable = formats.readable
     this.#cache = options.cache ?? new WalletCache()
     this.#limits = options.limits ?? REFOLD_LIMITS
     this.background = new BackgroundRefolds({
@@ -113,7 +115,7 @@ export class WalletBooks {
       metrics: this.#metrics,
       now: this.#now,
       perturb: this.#perturb,
-      format: this.#formats.at(-1) ?? 0,
+      format: formats.written,
       fenceOf: options.fenceOf ?? (() => 0),
       cache: this.#cache,
       deferred: this.#deferred,
@@ -148,7 +150,7 @@ export class WalletBooks {
    * in memory. Call it after `forget`.
    */
   async recover(isMine: (wallet: number) => boolean): Promise<void> {
-    const wallets = (await findWalletsToRefold(this.#store, this.#formats)).filter(isMine)
+    const wallets = (await findWalletsToRefold(this.#store, this.#readable)).filter(isMine)
     if (wallets.length === 0) return
     for (const wallet of wallets) this.#cache.delete(wallet)
     const plan = await this.plan(wallets)
@@ -180,7 +182,7 @@ export class WalletBooks {
     const absent = [...all].filter(
       (wallet) => !this.#cache.has(wallet) && !this.background.has(wallet),
     )
-    const books = await readBooks(this.#store, absent, this.#formats)
+    const books = await readBooks(this.#store, absent, this.#readable)
     const refolds = new Map<number, number>()
     for (const [wallet, { needsRefold, revision }] of books)
       if (needsRefold) refolds.set(wallet, revision + 1)
