@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import test, { type ExecutionContext } from 'ava'
+import test from 'ava'
 import type { ServerMessage } from '../stream/messages.ts'
 import { openEmbeddedStore } from '../testing/open-stores.ts'
 import { startApi } from '../testing/start-api.ts'
@@ -73,7 +73,7 @@ const hasPython = spawnSync('python3', ['--version']).status === 0
     writeFileSync(join(folder, 'example.py'), program('python'))
     const gap = { type: 'gap', oldest: 'c1' } as const
     const retracted = { ...TRADE, channel: undefined, type: 'retracted' }
-    t.deepEqual(await played(t, [gap, TRADE, retracted, { type: 'balance_exhausted' }]), {
+    t.deepEqual(await played([gap, TRADE, retracted, { type: 'balance_exhausted' }]), {
       code: 1,
       stdout: "t1 {'alias': 'W1'}\nt1 withdrawn\n",
       stderr: `gap: trades before this position are only in GET /trades: c1
@@ -87,7 +87,7 @@ balance_exhausted: no credits are left: top up, then resume from the last id\n`,
       [[{ status: 402, code: 'c', title: 'none left' }], /^c: none left\n$/],
     ]
     for (const [messages, sentence] of ends) {
-      const { code, stderr } = await played(t, messages)
+      const { code, stderr } = await played(messages)
       t.is(code, 1)
       t.regex(stderr, sentence)
     }
@@ -101,8 +101,7 @@ interface Refusal {
 }
 
 /** Output of the Python program for these messages, or for a refused handshake. */
-function played(t: ExecutionContext, messages: readonly unknown[]) {
-  t.timeout(60_000)
+function played(messages: readonly unknown[]) {
   return outcome('python3', ['example.py'], { KEY: 'tw_x', PLAYED: JSON.stringify(messages) })
 }
 

@@ -36,7 +36,6 @@ const SKIP_REASON =
   chromium === null ? ' (skipped: no Chromium; apt-get install chromium, or CHROMIUM_PATH)' : ''
 const browserTest = (title: string, run: (t: ExecutionContext) => Promise<void>) =>
   (chromium === null ? test.skip : test.serial)(`${title}${SKIP_REASON}`, async (t) => {
-    t.timeout(420_000)
     await run(t)
   })
 
@@ -48,8 +47,7 @@ let rpc = ''
 /** Faults of pages in width, contrast and names. The last test reports them. */
 const layoutFaults: string[] = []
 
-test.before(async (t) => {
-  t.timeout(180_000)
+test.before(async () => {
   if (chromium === null) return
   deployment = await deploy('embedded', [], { SIMULATOR_HISTORY_HOURS: '26' })
   const service = deployment.start('all')

@@ -105,7 +105,6 @@ async function startKafka(): Promise<void> {
 }
 
 test(`each role reads the log, and only ingest and operators write to it${why}`, async (t) => {
-  t.timeout(120_000)
   execFileSync(join(ROOT, 'infra/docker/make-secrets.sh'), [secrets])
   await startKafka()
   const deps = () => ({ logger: createLogger('silent'), registry: createRegistry() })

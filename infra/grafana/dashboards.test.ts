@@ -57,7 +57,6 @@ const NOT_YET = [
 ]
 
 run(`every panel has data on a running service (embedded)${why}`, async (t) => {
-  t.timeout(240_000)
   const folder = mkdtempSync(join(tmpdir(), 'dashboards-'))
   const metricsPort = await freePort()
   const deployment = await deploy('embedded', [], { METRICS_PORT: String(metricsPort) })

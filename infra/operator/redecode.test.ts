@@ -298,7 +298,6 @@ test.serial('one wallet is redecoded, and the others stay as they were', async (
 test.serial(
   'a redecode that is killed before any of its writes and repeated leads to the same tables',
   async (t) => {
-    t.timeout(300_000)
     const { store } = opened
     const expected = await stored(await recordsOf(createDecoder(chain.wallets)))
     const wrong = await recordsOf(wrongDecoder(chain.wallets))

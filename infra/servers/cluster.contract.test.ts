@@ -44,7 +44,6 @@ anyTest.after.always('stop', async () => {
 })
 
 test(`a Kafka cluster has three brokers, answers without one of them, and takes it back${why}`, async (t) => {
-  t.timeout(180_000)
   const states = async () => {
     const { stdout } = await servers(data, 'status', '--only', 'kafka')
     const { items } = JSON.parse(stdout) as { items: ServerStatus[] }
@@ -66,7 +65,6 @@ test(`a Kafka cluster has three brokers, answers without one of them, and takes 
 })
 
 test(`a ClickHouse cluster is two servers: what one has, the other gets, and a faulty one is left${why}`, async (t) => {
-  t.timeout(180_000)
   const folder = join(dir, 'replicas')
   const options = ['--cluster', '--only', 'clickhouse', '--port-base', '11940']
   const started = await servers(folder, 'start', ...options)

@@ -23,9 +23,8 @@ let pair: ReplicaPair
 /** Each server, not through the proxy. */
 const direct: Store[] = []
 
-anyTest.before(async (t) => {
+anyTest.before(async () => {
   if (!enabled) return
-  t.timeout(120_000)
   pair = await startReplicaPair(dir, 28_960, `test_replicas_${process.pid}`)
   for (const url of pair.direct) direct.push(await createStore({ kind: 'clickhouse', url }))
 })
@@ -164,7 +163,6 @@ test(`a read is answered by the other server when its own is gone, and retried w
 })
 
 test(`a server that hangs is left within seconds, and its calls are repeated on the other${why}`, async (t) => {
-  t.timeout(60_000)
   const { patient, changes, close } = await openReplicas()
   await patient.query('SELECT 1')
   pair.proxy.replicas[0].fail({ how: 'hang' })
@@ -190,7 +188,6 @@ test(`read-only servers still serve reads${why}`, async (t) => {
 
 for (const cluster of ['drill', null])
   test(`a process does not change to a server that lags behind what it wrote or served; once that server has caught up, it does (${cluster === null ? 'without a cluster' : 'cluster'})${why}`, async (t) => {
-    t.timeout(30_000)
     const { store, changes, close } = await openReplicas(cluster)
     const [first, second] = pair.proxy.replicas
     const slot = cluster === null ? 8 : 7

@@ -55,7 +55,6 @@ anyTest.after.always('stop', async () => {
 })
 
 test(`servers start, keep what was written over a kill, and stop; hostile analysts fail no query of the service${why}`, async (t) => {
-  t.timeout(180_000)
   const options = ['--data', join(dir, 'data')]
   const first = await servers('start', ...options, '--port-base', String(PORT_BASE))
   t.is(first.code, 0, first.stderr)
@@ -167,7 +166,6 @@ test(`servers start, keep what was written over a kill, and stop; hostile analys
 })
 
 test(`servers run as separate users, and nobody reads files or passwords through ClickHouse${why}`, async (t) => {
-  t.timeout(180_000)
   const isRoot = process.getuid?.() === 0
   const data = join(dir, 'closed')
   const options = ['--data', data, '--port-base', String(PORT_BASE + 20)]
@@ -253,7 +251,6 @@ test(`servers run as separate users, and nobody reads files or passwords through
 })
 
 test(`a data folder of servers that ran as one user is taken over${why}`, async (t) => {
-  t.timeout(180_000)
   const data = join(dir, 'earlier')
   const options = ['--data', data, '--port-base', String(PORT_BASE + 30), '--only', 'redis']
   const first = await servers('start', ...options)

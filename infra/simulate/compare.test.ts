@@ -69,7 +69,6 @@ function tablesOf(chain: RecordChain) {
 test.serial(
   'what comes in batches, late and again gives every row of the slow reference, to the last column (C1 to C16, K1)',
   async (t) => {
-    t.timeout(120_000)
     const { store } = opened
     const [database] = await store.query<{ name: string }>('SELECT currentDatabase() AS name')
     for (let seed = 1; seed <= 2; seed += 1) {

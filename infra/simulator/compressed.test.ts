@@ -196,7 +196,6 @@ async function listPages(simulator: Simulator, address: string): Promise<Listed[
 }
 
 test('a stored day has wallets of each status, good and bad ones, and coins with many and no holders', async (t) => {
-  t.timeout(300_000)
   const { store, remove } = await openTestChdb()
   t.teardown(remove)
   await migrate(store)

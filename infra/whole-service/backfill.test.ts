@@ -135,7 +135,6 @@ async function advance(simulator: Simulator, deployment: Deployment, slots: numb
 }
 
 async function run(t: ExecutionContext, kind: Deployment['kind']): Promise<void> {
-  t.timeout(600_000)
   const service = await start(t, kind)
   const { deployment, simulator } = service
   deployment.startAll()

@@ -48,7 +48,6 @@ async function startChain(t: ExecutionContext) {
 test.serial(
   'a customer logs in, pays, calls until 402, tops up, buys Pro, rotates the key and logs out',
   async (t) => {
-    t.timeout(300_000)
     const { folder, simulator, env } = await startChain(t)
     const service = await startService(
       loadConfig({
@@ -158,7 +157,6 @@ async function buysPro(
 test.serial(
   'killed (-9) while payments are found and credited, each is credited once (rule J5)',
   async (t) => {
-    t.timeout(300_000)
     const { folder, simulator, env } = await startChain(t)
     const start = () =>
       startProcess('infra/service/main.js', {

@@ -7,7 +7,6 @@ const title =
   'a client that hops between two processes of the API, one of which is killed, gets what one that stays gets: each trade once (rules F4, F6, J5)'
 
 withServers(WHY_NO_SERVERS === '' ? title : `${title} (skipped: ${WHY_NO_SERVERS})`, async (t) => {
-  t.timeout(300_000)
   const service = await deploy('servers', [])
   try {
     const first = service.start('api')

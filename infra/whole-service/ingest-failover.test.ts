@@ -8,7 +8,6 @@ const title =
   'a standby takes over from a leader that is killed (-9) and from one that is suspended, which can append nothing when it goes on: the log has each slot and event of the market once (rule K14)'
 
 withServers(WHY_NO_SERVERS === '' ? title : `${title} (skipped: ${WHY_NO_SERVERS})`, async (t) => {
-  t.timeout(300_000)
   const simulator = await startSimulator({ wallets: 5, coins: 20, trackedPerSlot: 3 })
   try {
     const pair = await IngestPair.start(simulator)

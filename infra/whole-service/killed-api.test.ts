@@ -47,7 +47,6 @@ for (const kind of ['embedded', 'servers'] as const) {
   const title = `${kind}: killed under load, a customer pays for what was answered, for nothing twice, and at most for what was under way (rules J5, K5)`
   const run = isSkipped ? test.skip : test.serial
   run(isSkipped ? `${title} (skipped: ${WHY_NO_SERVERS})` : title, async (t) => {
-    t.timeout(300_000)
     const service = await deploy(kind, [], { PORT: String(await freePort()) })
     try {
       await killUnderLoad(t, service)

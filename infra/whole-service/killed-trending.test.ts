@@ -43,7 +43,6 @@ const title =
   'when the process that computes the watchlist is killed, the other one goes on: each tick and each signal is there once, as one run over history has them (rules G1, G5)'
 
 withServers(WHY_NO_SERVERS === '' ? title : `${title} (skipped: ${WHY_NO_SERVERS})`, async (t) => {
-  t.timeout(300_000)
   const { store, workers, ticks: chain } = await start(t)
   await chain.passUntilPoolsAreKnown()
   const [computing, other] = workers.toSorted((a, b) => openedAt(b) - openedAt(a))

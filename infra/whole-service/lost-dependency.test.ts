@@ -48,9 +48,8 @@ let oldest: ContractTrade | undefined
 /** The costs that answers named. */
 let spent = 0
 
-anyTest.before('servers, a market, and three processes', async (t) => {
+anyTest.before('servers, a market, and three processes', async () => {
   if (!enabled) return
-  t.timeout(300_000)
   const servers = await startServers(join(dir, 'servers'), { portBase: PORT_BASE })
   simulator = startSimulator()
   deployment = await deploy('embedded', truth.wallets, {
@@ -69,8 +68,7 @@ anyTest.before('servers, a market, and three processes', async (t) => {
   oldest = (await until(walk, (trades) => trades.length > 0)).at(-1)
 })
 
-anyTest.after.always('stop', async (t) => {
-  t.timeout(300_000)
+anyTest.after.always('stop', async () => {
   await follower?.stop()
   await deployment?.remove()
   await simulator?.kill()
@@ -225,7 +223,6 @@ const kill = (only: 'clickhouse' | 'redis' | 'kafka') => killServers(join(dir, '
 const PRODUCT = ['/trades?limit=5', '/wallets', '/wallets/W1/metrics']
 
 test(`without ClickHouse, reads are refused, and everything continues once it is back${why}`, async (t) => {
-  t.timeout(300_000)
   const caller = await callWithoutPause(t)
   await kill('clickhouse')
   // A cached response stays valid while the marker does not move, for 5 s at most.
@@ -245,7 +242,6 @@ test(`without ClickHouse, reads are refused, and everything continues once it is
 })
 
 test(`without Redis no call is answered for free, and none is charged twice${why}`, async (t) => {
-  t.timeout(300_000)
   const caller = await callWithoutPause(t)
   await kill('redis')
   for (const path of PRODUCT) await isRefused(t, path)
@@ -260,7 +256,6 @@ test(`without Redis no call is answered for free, and none is charged twice${why
 })
 
 test(`without Kafka, reads continue and the feed waits${why}`, async (t) => {
-  t.timeout(300_000)
   const caller = await callWithoutPause(t)
   await kill('kafka')
   for (const path of PRODUCT) await isAnswered(t, path)
@@ -274,7 +269,6 @@ test(`without Kafka, reads continue and the feed waits${why}`, async (t) => {
 })
 
 test(`without a stream, reads continue, and the missed slots come afterwards${why}`, async (t) => {
-  t.timeout(300_000)
   const caller = await callWithoutPause(t)
   await simulator.kill()
   await slotsPass(SLOTS_AWAY)
@@ -285,7 +279,6 @@ test(`without a stream, reads continue, and the missed slots come afterwards${wh
 })
 
 test(`afterwards the books agree and every process stops cleanly${why}`, async (t) => {
-  t.timeout(300_000)
   await follower.stop()
   const sent = follower.all().length + follower.allLate().length
   const retracted = follower.feeds.flatMap((feed) => feed.retracted).length

@@ -29,9 +29,8 @@ let follower: Follower
 /** A restart also stores transactions from before the first start. */
 let oldest: ContractTrade | undefined
 
-anyTest.before('a market and three processes', async (t) => {
+anyTest.before('a market and three processes', async () => {
   if (WHY_NO_SERVERS !== '') return
-  t.timeout(300_000)
   simulator = startProcess('infra/simulator/main.js', {}, ['--seed', String(SEED)])
   deployment = await deploy('servers', truth.wallets, {
     YELLOWSTONE_ENDPOINT: await simulator.line('YELLOWSTONE_ENDPOINT'),
@@ -46,9 +45,8 @@ anyTest.before('a market and three processes', async (t) => {
   oldest = (await until(storedTrades, (trades) => trades.length > 0))[0]
 })
 
-anyTest.after.always('stop', async (t) => {
+anyTest.after.always('stop', async () => {
   if (WHY_NO_SERVERS !== '') return
-  t.timeout(300_000)
   await follower?.stop()
   await deployment?.remove()
   await simulator?.kill()
@@ -114,7 +112,6 @@ async function isWhole(t: ExecutionContext): Promise<void> {
 }
 
 test(`a topic that was deleted and created again while the service was down is a hole, which is backfilled and never sent (rule K10)${why}`, async (t) => {
-  t.timeout(300_000)
   const since = (await wallets()).map((item) => item.complete_since)
   await stop('workers')
   await slotsPass(SLOTS_AWAY) // these are sent, and never stored from the log
@@ -155,7 +152,6 @@ async function deleteTopic(): Promise<void> {
 }
 
 test(`ClickHouse restored from an older copy is filled again from the log, without a hole (rule K10)${why}`, async (t) => {
-  t.timeout(300_000)
   await stop('workers')
   const copy = await copyTables()
   deployment.start('workers')

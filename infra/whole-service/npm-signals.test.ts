@@ -54,7 +54,6 @@ async function terminate(npmProcess: ChildProcess, program: ProcessIdentity | nu
 }
 
 test.serial('SIGTERM to `npm start` stops the service, whose process id is logged', async (t) => {
-  t.timeout(300_000)
   const env = {
     DATA_DIR: join(folder, 'data'),
     PORT: '0',
@@ -77,7 +76,6 @@ test.serial('SIGTERM to `npm start` stops the service, whose process id is logge
 })
 
 test.serial('SIGTERM to `npm run operator -- backfill` stops the backfill', async (t) => {
-  t.timeout(300_000)
   let requests = 0
   const rpc = createServer((socket) => {
     requests += 1

@@ -11,8 +11,7 @@ import { ROOT, startProcess } from './service-process.ts'
 const image = mkdtempSync(join(tmpdir(), 'production-build-'))
 const main = join(image, 'dist/infra/service/main.js')
 
-test.before('build', (t) => {
-  t.timeout(300_000)
+test.before('build', () => {
   const tsc = join(ROOT, 'node_modules/typescript/bin/tsc')
   const build = [tsc, '-p', 'tsconfig.production.json', '--outDir', join(image, 'dist')]
   execFileSync(process.execPath, build, { cwd: ROOT, stdio: ['ignore', 2, 2] })
@@ -39,7 +38,6 @@ test('the production build has no test and no development software', (t) => {
 })
 
 test('the production build starts with real endpoints, without the simulator', async (t) => {
-  t.timeout(120_000)
   const simulator = await startSimulator()
   t.teardown(() => simulator.close())
   const walletsFile = join(image, 'wallets.txt')

@@ -52,7 +52,6 @@ function journey({ title, kind, simulator, play }: Journey): void {
   }
   const blocks = BLOCK_FILES.flatMap((file) => ['--blocks', file])
   test.serial(`${kind}: ${title}`, async (t) => {
-    t.timeout(300_000)
     const chain = startProcess('infra/simulator/main.js', {}, [...blocks, ...simulator])
     const deployment = await deploy(kind, truth.wallets, {
       YELLOWSTONE_ENDPOINT: await chain.line('YELLOWSTONE_ENDPOINT'),

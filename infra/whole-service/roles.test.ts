@@ -32,9 +32,8 @@ let servers: Readonly<Record<string, string>>
 let simulator: Awaited<ReturnType<typeof startSimulator>>
 let deployment: Deployment
 
-anyTest.before('servers and a chain', async (t) => {
+anyTest.before('servers and a chain', async () => {
   if (!enabled) return
-  t.timeout(300_000)
   servers = await startServers(join(dir, 'servers'), { portBase: PORT_BASE })
   simulator = await startSimulator({
     wallets: 3,
@@ -58,8 +57,7 @@ anyTest.before('servers and a chain', async (t) => {
   })
 })
 
-anyTest.after.always('stop', async (t) => {
-  t.timeout(300_000)
+anyTest.after.always('stop', async () => {
   await deployment?.remove()
   await simulator?.close()
   if (enabled) await stopServers(join(dir, 'servers'))
@@ -102,7 +100,6 @@ test(`a process whose user may not create tables names the user who may${why}`, 
 })
 
 test(`with the users of their roles three processes serve and bill customers${why}`, async (t) => {
-  t.timeout(300_000)
   const redisUrl = await makeRedisUsers()
   for (const role of ROLES)
     deployment.start(role, {

@@ -48,7 +48,6 @@ function start(t: ExecutionContext, env: Readonly<Record<string, string>>): Serv
 test.serial(
   'without settings it shows where it is, a key and a call, goes on after a stop, and has a day of history',
   async (t) => {
-    t.timeout(400_000)
     const beganAt = Date.now()
     const first = start(t, { DATA_DIR: stored })
     const key = await first.line('api_key')
@@ -371,7 +370,6 @@ interface Refusal {
 
 function refused({ title, env, says, onStored = false }: Refusal): void {
   test.serial(`it does not start with ${title}`, async (t) => {
-    t.timeout(60_000, 'it started')
     const dataDir = onStored ? stored : join(folder, 'absent')
     const before = contentOf(dataDir)
     const beganAt = Date.now()

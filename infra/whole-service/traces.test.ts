@@ -16,7 +16,6 @@ if (WHY_NO_SERVERS) {
 } else anyTest.serial(`a process per role: ${TITLE}`, (t) => run(t, 'servers'))
 
 async function run(t: ExecutionContext, kind: Deployment['kind']): Promise<void> {
-  t.timeout(240_000)
   const receiver = await startOtlpReceiver()
   t.teardown(() => receiver.close())
   const service = await deploy(kind, [], { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.endpoint })

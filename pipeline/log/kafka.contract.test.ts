@@ -60,7 +60,6 @@ class Slots {
 }
 
 test(`Kafka killed and started again while slots pass: nothing is lost, and slots stay in order${why}`, async (t) => {
-  t.timeout(120_000)
   const dir = mkdtempSync(join(tmpdir(), 'kafka-'))
   const servers = { only: 'kafka', portBase: 28_800 } as const
   const { KAFKA_BROKERS = '' } = await startServers(dir, servers)
@@ -688,7 +687,6 @@ test(`a member of an earlier version, which knows no claims, shares the partitio
 })
 
 test(`a member whose reader waits for longer than a session keeps its partitions, and shares them when another one joins meanwhile (rules K15, K23)${why}`, async (t) => {
-  t.timeout(60_000)
   const prefix = aPrefix()
   const open = () => createKafkaLog(config(prefix), deps(), 2)
   const [one, two] = [await open(), await open()]

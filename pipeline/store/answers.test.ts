@@ -15,7 +15,6 @@ anyTest.before(async () => {
 anyTest.after.always(() => opened?.remove())
 
 anyTest('each answer belongs to its query, whatever fails, times out or is given up', async (t) => {
-  t.timeout((SECONDS + 60) * 1000)
   const { store } = opened
   await store.command('CREATE TABLE answers (n UInt64) ENGINE = MergeTree ORDER BY n')
   const until = performance.now() + SECONDS * 1000

@@ -251,7 +251,6 @@ test.serial(
   'tables of the old layout are partitioned while they are written, and keep every row',
   async (t) => {
     const { store } = opened
-    t.timeout(600_000)
     await keepTransactions(store, 30)
     const { content, expected, refused, late } = await moveWhileWritten(
       t,
@@ -275,7 +274,6 @@ for (const table of ['swaps', 'transactions']) {
   test.serial(
     `a move of ${table} that is killed after each of its statements goes on, and loses no row`,
     async (t) => {
-      t.timeout(600_000)
       const deaths = new Set<string>()
       const { content, expected } = await moveWhileWritten(t, [table], async (between) => {
         for (;;) {

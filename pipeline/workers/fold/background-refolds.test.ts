@@ -207,7 +207,6 @@ test.serial(
 test.serial(
   'killed before a write of any kind during a refold in the background and started again, a worker makes the same tables (rules J16, K1)',
   async (t) => {
-    t.timeout(180_000)
     const { store } = opened
     const steps = stepsOf(5, 5)
     await start(store)

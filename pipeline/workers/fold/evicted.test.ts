@@ -246,7 +246,6 @@ async function foldedAlone(
 test.serial(
   'a write of an evicted worker that arrives after the next owner has begun changes no table (rule K15)',
   async (t) => {
-    t.timeout(600_000)
     const { store } = opened
     const entries = entriesOf(3)
     const expected = await foldedAlone(entries, 7)

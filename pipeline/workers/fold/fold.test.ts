@@ -458,7 +458,6 @@ test.serial('a price is stored before the swaps that have it (K1, K4)', async (t
 test.serial(
   'twenty pages of a backfill cost a wallet one refold; until then its rows lack them (C16)',
   async (t) => {
-    t.timeout(120_000)
     const { store } = testStore
     const chain = aChain({ seed: 8, slots: 60, wallets: 2 })
     const [old, live] = [chain.slots.slice(0, 40), chain.slots.slice(40)]
@@ -791,7 +790,6 @@ const withPrice = (record: WalletRecord): WalletRecord =>
 test.serial(
   'killed before a write of any kind and started again, a worker makes the same tables (K1)',
   async (t) => {
-    t.timeout(600_000)
     const { store } = testStore
     const chain = aChain({ seed: 4, slots: 8, wallets: 4, lateShare: 0.25 })
     const expected = expectedDump(chain)
@@ -860,7 +858,6 @@ test.serial(
 test.serial(
   'killed before a write of any kind of a withdrawal and started again, a worker makes the same tables (rules K1, K9)',
   async (t) => {
-    t.timeout(600_000)
     const { store } = testStore
     const { truth, seen, forks } = aForkedChain({ seed: 7, slots: 7, wallets: 4 })
     const expected = expectedDump(truth)
@@ -1105,7 +1102,6 @@ const onKafka = brokers ? test.serial : test.skip
 onKafka(
   `a worker joins while the log grows, another leaves: the tables end up the same, and none reads the books of a wallet twice (rules K1, K23)${brokers ? '' : ' (skipped: KAFKA_BROKERS is not set)'}`,
   async (t) => {
-    t.timeout(300_000)
     const { store } = testStore
     await empty(store)
     await track(store)

@@ -110,7 +110,6 @@ function forkedSlots(simulator: Simulator): number[] {
 }
 
 test('killed before what it stored of a block counts, which never becomes final, a process leaves no price of it behind (rule K9)', async (t) => {
-  t.timeout(180_000)
   const { store } = opened
   const options = {
     wallets: 10,

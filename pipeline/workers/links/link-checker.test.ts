@@ -286,7 +286,6 @@ const aDelivery = fc
 test.serial(
   'in whatever order links come, noted or not: exactly the lost ones leave breaks, until they come (K8)',
   async (t) => {
-    t.timeout(180_000)
     let signature = 0
     await fc.assert(
       fc.asyncProperty(aDelivery, async (steps) => {

@@ -194,7 +194,6 @@ test.serial('nothing is asked of RPC while nothing is left out (K8)', async (t) 
 test.serial(
   'one of eleven transactions left out in the first half: all heal, marked late (K8, C16)',
   async (t) => {
-    t.timeout(300_000)
     const run = await follow(
       ({ slot, txIndex }, at) => at < SLOTS / 2 && (slot * 7 + txIndex) % 11 === 0,
     )
@@ -213,7 +212,6 @@ test.serial(
 test.serial(
   'every transaction of a token account for a while heals by the account alone (K8)',
   async (t) => {
-    t.timeout(300_000)
     let account: string | null = null
     const run = await follow((record, at) => {
       if (record.kind !== 'token_link' || at < 60 || at > 160) return false
@@ -245,7 +243,6 @@ test.serial('a budget of no calls leaves breaks open (K6, K8)', async (t) => {
 test.serial(
   'what was left out after the last link of an account is found by reconcile alone, and heals (K8)',
   async (t) => {
-    t.timeout(300_000)
     const run = await follow(({ wallet }, at) => wallet === 3 && at >= 120)
     t.true(run.leftOut > 2)
     const differences_ = await run.reconcile()
