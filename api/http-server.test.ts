@@ -18,17 +18,22 @@ test.before(async () => {
 })
 test.after.always(() => opened.remove())
 
-/** A client that reads everything, and keeps its own side open whatever the server does. */
-async function open(port: number, text = ''): Promise<{ socket: Socket; heard: () => string }> {
+/**
+ * A client that reads everything, and keeps its own side open whatever the server does. `ended`
+ * resolves when the server has ended its side, which may be before the client is returned.
+ */
+async function open(port: number, text = '') {
   const socket = createConnection({ port, host: '127.0.0.1', allowHalfOpen: true })
   socket.on('error', () => {})
+  const ended = once(socket, 'end')
+  ended.catch(() => {}) // of a test that does not wait for it
   let heard = ''
   socket.setEncoding('latin1').on('data', (chunk: string) => {
     heard += chunk
   })
   await once(socket, 'connect')
   if (text !== '') socket.write(text)
-  return { socket, heard: () => heard }
+  return { socket, ended, heard: () => heard }
 }
 
 const UPGRADE = 'Host: a\r\nConnection: Upgrade\r\nUpgrade: foo\r\n\r\n'
@@ -52,8 +57,8 @@ async function serve(
 
 test('a connection with a refused upgrade is closed, even if its client never closes', async (t) => {
   const { port, sockets } = await serve(t, { lingerMs: 50 })
-  const { socket, heard } = await open(port, `GET / HTTP/1.1\r\n${UPGRADE}`)
-  await once(socket, 'end')
+  const { socket, ended, heard } = await open(port, `GET / HTTP/1.1\r\n${UPGRADE}`)
+  await ended
   t.regex(heard(), /^HTTP\/1\.1 200 OK\r\n.*ok$/s)
   const [served] = sockets
   if (served && !served.closed) await once(served, 'close')
@@ -63,8 +68,8 @@ test('a connection with a refused upgrade is closed, even if its client never cl
 
 test('a connection with a refused upgrade is closed as soon as its client closes', async (t) => {
   const { port, sockets } = await serve(t, { lingerMs: 600_000 })
-  const { socket } = await open(port, `GET / HTTP/1.1\r\n${UPGRADE}`)
-  await once(socket, 'end')
+  const { socket, ended } = await open(port, `GET / HTTP/1.1\r\n${UPGRADE}`)
+  await ended
   socket.end('text that is not read')
   const [served] = sockets
   if (served && !served.closed) await once(served, 'close')
@@ -75,8 +80,8 @@ test('a request for an upgrade with a body is answered', async (t) => {
   const api = await startApi(opened.store)
   const head =
     'POST /auth/nonce HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 2\r\n'
-  const { socket, heard } = await open(Number(new URL(api.url).port), `${head}${UPGRADE}{}`)
-  await once(socket, 'end')
+  const { socket, ended, heard } = await open(Number(new URL(api.url).port), `${head}${UPGRADE}{}`)
+  await ended
   t.regex(heard(), /^HTTP\/1\.1 400 .*"code":"invalid_parameter"/s)
   socket.destroy()
   await api.close()
@@ -92,7 +97,7 @@ test('the service stops within its time limit, with any open connections', async
     open(port, 'GET /healthz HTTP/1.1\r\nHost: a\r\n'),
     open(port, 'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n'),
   ])
-  await Promise.all(clients.slice(0, 20).map(({ socket }) => once(socket, 'end')))
+  await Promise.all(clients.slice(0, 20).map(({ ended }) => ended))
   const follower = new WebSocket(`ws://127.0.0.1:${port}/ws`, {
     headers: { authorization: `Bearer ${key}` },
   })
@@ -159,7 +164,7 @@ test('a client that does not read its response is disconnected, also while it se
 
   t.true((await received) > LARGE.length)
   responses.get('/slow-answer')?.end('at last')
-  await once(waiting.socket, 'end')
+  await waiting.ended
   t.regex(waiting.heard(), /at last$/)
   follower.send('are you there?')
   t.is(String((await once(follower, 'message'))[0]), 'here')
@@ -202,7 +207,7 @@ test('connections beyond the limits are closed at once and counted; a closed one
 test('a limit of 0 refuses no connection', async (t) => {
   const { port } = await serve(t, { maxConnections: 0, maxConnectionsPerAddress: 0 })
   const clients = await Promise.all(Array.from({ length: 20 }, () => open(port, get('/'))))
-  await Promise.all(clients.map(({ socket }) => once(socket, 'end')))
+  await Promise.all(clients.map(({ ended }) => ended))
   t.true(clients.every(({ heard }) => heard().endsWith('ok')))
   for (const { socket } of clients) socket.destroy()
 })
@@ -219,7 +224,7 @@ test('WebSockets count as connections; refused connections are counted', async (
   await once(follower, 'open')
   const second = await open(port)
   const third = await open(port)
-  await once(third.socket, 'end')
+  await third.ended
   t.regex(await registry.metrics(), /^api_connections_refused_total\{reason="address"\} 1$/m)
   for (const { socket } of [second, third]) socket.destroy()
   follower.terminate()
@@ -231,7 +236,7 @@ test('behind proxies connections are not counted by address', async (t) => {
   const api = await startApi(opened.store, { config })
   const port = Number(new URL(api.url).port)
   const clients = await Promise.all(Array.from({ length: 3 }, () => open(port, get('/healthz'))))
-  await Promise.all(clients.map(({ socket }) => once(socket, 'end')))
+  await Promise.all(clients.map(({ ended }) => ended))
   t.true(clients.every(({ heard }) => heard().startsWith('HTTP/1.1 200')))
   for (const { socket } of clients) socket.destroy()
   await api.close()
@@ -241,8 +246,8 @@ test('a request without exactly one valid Host field is refused before anything 
   const api = await startApi(opened.store)
   const port = Number(new URL(api.url).port)
   const answerTo = async (line: string, fields: readonly string[]) => {
-    const { socket, heard } = await open(port, [line, ...fields, '\r\n'].join('\r\n'))
-    await once(socket, 'end')
+    const { socket, ended, heard } = await open(port, [line, ...fields, '\r\n'].join('\r\n'))
+    await ended
     socket.destroy()
     const [head = '', body = ''] = heard().split('\r\n\r\n')
     const { code } = JSON.parse(body)
@@ -286,8 +291,8 @@ test('an invalid WebSocket handshake is 426, and an unknown expectation is ignor
   const { key } = await api.customer(10)
   const answerTo = async (path: string, fields: readonly string[]) => {
     const text = [`GET ${path} HTTP/1.1`, 'Host: a', ...fields, '\r\n'].join('\r\n')
-    const { socket, heard } = await open(port, text)
-    await once(socket, 'end')
+    const { socket, ended, heard } = await open(port, text)
+    await ended
     socket.destroy()
     const [head = '', body = ''] = heard().split('\r\n\r\n')
     return [Number(head.slice(9, 12)), JSON.parse(body).code, /^x-request-id: ./im.test(head)]
@@ -326,8 +331,8 @@ test('an upgrade behind a request that is still being answered closes its connec
 test('a body that no handler reads is read for a bounded time only', async (t) => {
   const { port, sockets } = await serve(t, { lingerMs: 50 })
   const head = 'GET / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n'
-  const { socket, heard } = await open(port, head)
-  await once(socket, 'end')
+  const { socket, ended, heard } = await open(port, head)
+  await ended
   t.regex(heard(), /^HTTP\/1\.1 200 OK/)
   const [served] = sockets
   if (served && !served.closed) await once(served, 'close')
@@ -338,11 +343,11 @@ test('a body that no handler reads is read for a bounded time only', async (t) =
 test('a second Host header is found behind any number of header fields', async (t) => {
   const { port } = await serve(t, {})
   const many = 'A:\r\n'.repeat(2100)
-  const { socket, heard } = await open(
+  const { socket, ended, heard } = await open(
     port,
     `GET / HTTP/1.1\r\nHost: a\r\n${many}Host: b\r\nConnection: close\r\n\r\n`,
   )
-  await once(socket, 'end')
+  await ended
   t.regex(heard(), /^HTTP\/1\.1 400 /)
   socket.destroy()
 })
@@ -365,11 +370,11 @@ async function readSlowly(socket: Socket): Promise<number> {
 test('a request target may be a path or a whole URL; others are refused', async (t) => {
   const { port } = await serve(t, {}, (request, response) => response.end(`got ${request.url}`))
   const ask = async (target: string) => {
-    const { socket, heard } = await open(
+    const { socket, ended, heard } = await open(
       port,
       `GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`,
     )
-    await once(socket, 'end')
+    await ended
     socket.destroy()
     const [head = '', body = ''] = heard().split('\r\n\r\n')
     return [Number(head.slice(9, 12)), body.startsWith('{') ? JSON.parse(body).title : body]

@@ -489,6 +489,7 @@ test.serial(
       await t.throwsAsync(ingestOf(simulator, log, START, { config: wrong }), { code, message })
     }
     const ingest = await ingestOf(simulator, log, null, { config: { ...config, xToken: 'right' } })
+    while (simulator.followers < 2) await new Promise(setImmediate) // else it misses these slots
     simulator.advance(5)
     await ingest.ready
     await ingest.stop()
