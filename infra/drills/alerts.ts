@@ -1,10 +1,10 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
 import { parse } from 'yaml'
 import type { Role } from '../../pipeline/config.ts'
+import { readOptions } from '../bench/kit/options.ts'
 import { killServers, startServers, stopServers } from '../servers/servers.ts'
 import type { Customer } from '../whole-service/customer.ts'
 import { deploy, newSecrets } from '../whole-service/deployment.ts'
@@ -18,10 +18,16 @@ import {
 } from '../whole-service/prometheus-process.ts'
 import { ROOT, type ServiceProcess, startProcess } from '../whole-service/service-process.ts'
 
-/*
- * Faults of a service on real servers, one after another, with a real Prometheus. The right alert
- * fires within its `for` and 60 s, no other page is sent, and without a fault none (rule J11).
- */
+const USAGE = `npm run -s drill -- alerts [options]
+
+Injects faults into a service on real servers, one after another, with a real Prometheus. The right
+alert must fire within its \`for\` and 60 s, no other page be sent, and without a fault nothing fire
+(rule J11). Exits with 1 otherwise.
+
+  --only TEXT       only the faults that have this text in their names; none: no fault (all)
+  --watch N         seconds during which pages are watched after an alert (60)
+  --calm N          seconds without a fault, at the end (600)
+  --port-base N     first of the ports of the servers (28000)`
 
 /** A fault, and the alert that pages for it. */
 interface Fault {
@@ -38,30 +44,23 @@ const LATENESS_SECONDS = 60
 /** After a fault, every alert ends within this time. */
 const OVER_SECONDS = 600
 
-/**
- * Runs the drill. `--calm` and `--watch` are seconds without a fault, and after each alert.
- * `--only` is a text in the name of the faults to inject.
- */
+/** Runs the drill. Returns whether only what had to fire fired. */
 export async function run(args: readonly string[]): Promise<boolean> {
+  const defaults = { only: '', watch: 60, calm: 600, 'port-base': 28_000 }
+  const read = readOptions(args, USAGE, defaults)
+  if (read === null) return true
   if (WHY_NO_PROMETHEUS !== '') throw new Error(WHY_NO_PROMETHEUS)
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      calm: { type: 'string', default: '600' },
-      watch: { type: 'string', default: '60' },
-      only: { type: 'string', default: '' },
-      'port-base': { type: 'string', default: '28000' },
-    },
-  })
+  const { only, watch: watchSeconds, calm, 'port-base': portBase } = read.options
   const folder = mkdtempSync(join(tmpdir(), 'drill-alerts-'))
-  const world = await startWorld(folder, Number(values['port-base']))
+  chmodSync(folder, 0o711) // the servers' users can enter it
+  const world = await startWorld(folder, portBase)
   try {
     await isSilent(world.prometheus)
     let isGood = true
-    for (const fault of world.faults.filter(({ name }) => name.includes(values.only)))
-      isGood = (await drill(fault, world.prometheus, Number(values.watch))) && isGood
-    const fired = await watch(world.prometheus, Number(values.calm))
-    print({ fault: 'none', seconds: Number(values.calm), fired })
+    for (const fault of world.faults.filter(({ name }) => name.includes(only)))
+      isGood = (await drill(fault, world.prometheus, watchSeconds)) && isGood
+    const fired = await watch(world.prometheus, calm)
+    print({ fault: 'none', seconds: calm, fired })
     return isGood && fired.length === 0
   } finally {
     await world.stop()
