@@ -35,7 +35,10 @@ export async function run(args: readonly string[]): Promise<boolean> {
   const { rounds } = read.options
   const chain = await startSimulator(MARKET) // wallets and RPC
   const programs = [0, 1].map(() => startProcess('infra/simulator/main.js', {}, FLAGS))
-  const silent = createServer(() => {}).listen(0, '127.0.0.1')
+  const silent = createServer((socket) => socket.on('error', () => {}).resume()).listen(
+    0,
+    '127.0.0.1',
+  )
   await once(silent, 'listening')
   try {
     const [a = '', b = ''] = await Promise.all(

@@ -1,4 +1,6 @@
+import type { Socket } from 'node:net'
 import {
+  type ChannelCredentials,
   Client,
   type ClientDuplexStream,
   credentials,
@@ -58,10 +60,11 @@ export type OpenUpdateStream = (options: UpdateStreamOptions) => Promise<UpdateS
  */
 export const openUpdateStream: OpenUpdateStream = async (options) => {
   const { xToken, request, onUpdate, onEnd } = options
-  const client = await connect(options.endpoint)
-  if (client === null) {
+  const connection = await connect(options.endpoint)
+  if (connection === null) {
     return { kind: 'failed', message: `no connection within ${CONNECT_TIMEOUT_MS} ms` }
   }
+  const { client, close: disconnect } = connection
   const metadata = new Metadata()
   if (xToken !== null) metadata.set('x-token', xToken)
   const call: ClientDuplexStream<SubscribeRequest, Uint8Array> = client.makeBidiStreamRequest(
@@ -82,7 +85,7 @@ export const openUpdateStream: OpenUpdateStream = async (options) => {
   function close(): void {
     open = false
     call.cancel()
-    client?.close()
+    disconnect()
   }
 
   call.on('data', (bytes: Uint8Array) => {
@@ -108,21 +111,51 @@ export const openUpdateStream: OpenUpdateStream = async (options) => {
   }
 }
 
-/** A connected client; null when the server cannot be reached in time. */
-async function connect(endpoint: string): Promise<Client | null> {
+interface Connection {
+  readonly client: Client
+  /** Ends what is under way, also while the server does not answer. */
+  close(): void
+}
+
+/** Connects to a server; null when it cannot be reached in time. */
+async function connect(endpoint: string): Promise<Connection | null> {
   const { protocol, hostname, port, host } = new URL(endpoint)
   const secure = protocol === 'https:'
+  const sockets = new Set<Socket>()
   const client = new Client(
     port === '' ? `${hostname}:${secure ? 443 : 80}` : host,
-    secure ? credentials.createSsl() : credentials.createInsecure(),
+    noting(sockets, secure ? credentials.createSsl() : credentials.createInsecure()),
     CHANNEL_OPTIONS,
   )
   const error = await new Promise<Error | undefined>((resolve) => {
     client.waitForReady(Date.now() + CONNECT_TIMEOUT_MS, resolve)
   })
-  if (error === undefined) return client
-  client.close()
+  const close = () => {
+    client.close()
+    for (const socket of sockets) socket.destroy()
+  }
+  if (error === undefined) return { client, close }
+  close()
   return null
+}
+
+/**
+ * Credentials that note the sockets of their client. grpc-js 1.14.7 closes none to which the server
+ * has not said anything yet, and waits for ever for the end of one whose server hangs.
+ */
+function noting(sockets: Set<Socket>, of: ChannelCredentials): ChannelCredentials {
+  const create = of._createSecureConnector.bind(of)
+  of._createSecureConnector = (...args) => {
+    const connector = create(...args)
+    const connect = connector.connect.bind(connector)
+    connector.connect = (socket) => {
+      sockets.add(socket)
+      socket.once('close', () => sockets.delete(socket))
+      return connect(socket)
+    }
+    return connector
+  }
+  return of
 }
 
 /** A start that cannot reach the server must fail in time (rule J1). */
