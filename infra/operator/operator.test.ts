@@ -290,6 +290,17 @@ test('help is plain text; a mistake prints a short document, and the usage on st
   t.is(helpOf(['sql', 'help']), null)
 })
 
+test('every command is described in commands.md', (t) => {
+  const described = readFileSync(join(ROOT, 'infra/operator/commands.md'), 'utf8')
+  const usages = (helpOf(['help']) ?? '').match(/^ {2}\S.*$/gm) ?? []
+  const names = usages.map((usage) => usage.trim().split(/ (?=[<[(-])/)[0] ?? '')
+  t.true(names.includes('account create'))
+  t.deepEqual(
+    names.filter((name) => !described.includes(`\`${name} `) && !described.includes(`\`${name}\``)),
+    [],
+  )
+})
+
 test('npm run builds the project only if there is no build yet', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'scripts-'))
   const write = (path: string, text: string) => {
