@@ -27,8 +27,9 @@ const isLong = (file) => LONGEST.some((end) => file.endsWith(end))
 // biome-ignore lint/style/noDefaultExport: AVA reads the default export.
 export default {
   files: ['dist/**/*.test.js'],
-  // Without any result for so long, AVA stops what runs and names it. No test sets its own limit with
-  // `t.timeout`: AVA 7.0.0 does not watch at all once one began late, and a test that it failed goes on.
+  // Without any result for so long, AVA stops what runs and names it. No test sets its own limit
+  // with `t.timeout`: AVA 7.0.0 does not watch at all once one began late, and a test that it failed
+  // goes on.
   timeout: '10m',
   workerThreads: false,
   // Tests of processes wait most of the time.

@@ -122,15 +122,22 @@ async function connect(endpoint: string): Promise<Connection | null> {
   const { protocol, hostname, port, host } = new URL(endpoint)
   const secure = protocol === 'https:'
   const sockets = new Set<Socket>()
+  let isClosed = false
+  const onSocket = (socket: Socket) => {
+    if (isClosed) socket.destroy()
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  }
   const client = new Client(
     port === '' ? `${hostname}:${secure ? 443 : 80}` : host,
-    noting(sockets, secure ? credentials.createSsl() : credentials.createInsecure()),
+    noting(secure ? credentials.createSsl() : credentials.createInsecure(), onSocket),
     CHANNEL_OPTIONS,
   )
   const error = await new Promise<Error | undefined>((resolve) => {
     client.waitForReady(Date.now() + CONNECT_TIMEOUT_MS, resolve)
   })
   const close = () => {
+    isClosed = true
     client.close()
     for (const socket of sockets) socket.destroy()
   }
@@ -140,17 +147,17 @@ async function connect(endpoint: string): Promise<Connection | null> {
 }
 
 /**
- * Credentials that note the sockets of their client. grpc-js 1.14.7 closes none to which the server
- * has not said anything yet, and waits for ever for the end of one whose server hangs.
+ * Credentials that hand out each socket of their client once it is connected. grpc-js 1.14.7 closes
+ * none to which the server has not said anything yet, and waits for ever for the end of one whose
+ * server hangs.
  */
-function noting(sockets: Set<Socket>, of: ChannelCredentials): ChannelCredentials {
+function noting(of: ChannelCredentials, onSocket: (socket: Socket) => void): ChannelCredentials {
   const create = of._createSecureConnector.bind(of)
   of._createSecureConnector = (...args) => {
     const connector = create(...args)
     const connect = connector.connect.bind(connector)
     connector.connect = (socket) => {
-      sockets.add(socket)
-      socket.once('close', () => sockets.delete(socket))
+      onSocket(socket)
       return connect(socket)
     }
     return connector
