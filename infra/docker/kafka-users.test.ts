@@ -104,7 +104,7 @@ async function startKafka(): Promise<void> {
   })
 }
 
-test(`each role reads the log, and only ingest and operators write to it${why}`, async (t) => {
+test(`each role reads the log, only ingest and operators write to it, and only ingest may lead${why}`, async (t) => {
   execFileSync(join(ROOT, 'infra/docker/make-secrets.sh'), [secrets])
   await startKafka()
   const deps = () => ({ logger: createLogger('silent'), registry: createRegistry() })
@@ -136,6 +136,7 @@ test(`each role reads the log, and only ingest and operators write to it${why}`,
   ]
 
   const writer = await open(as('ingest'))
+  await writer.lead()
   await writer.appendSlot(slot(1))
   for (const user of ['workers', 'api']) {
     const log = await open(as(user))
@@ -146,6 +147,7 @@ test(`each role reads the log, and only ingest and operators write to it${why}`,
     })
     t.is(await seen, 1, user)
     t.is((await log.checkpoint())?.slot, 1, user)
+    refused.push(t.throwsAsync(log.lead(), { code: 'unreachable' }, user))
     refused.push(t.throwsAsync(log.appendSlot(slot(2)), { code: 'internal' }, user))
   }
   await Promise.all(refused)

@@ -105,10 +105,10 @@ export async function startStandby(deps: StandbyDeps): Promise<Standby> {
       await log.lead()
       return true
     } catch (error) {
-      const { code } = error as { code?: string }
+      const { code, message } = error as { code?: string; message: string }
       if (code === 'newer_format') return false // `/readyz` says so
       if (code !== 'unreachable') throw error
-      logger.warn('Kafka does not answer: waits for the leader')
+      logger.warn({ reason: message }, 'Kafka does not answer: waits for the leader')
       return false
     }
   }
