@@ -4,8 +4,10 @@ import { type Deployment, deploy } from './deployment.ts'
 import { LogAudit } from './log-audit.ts'
 import { logged, type ServiceProcess } from './service-process.ts'
 
+const SIGNALS = { kill: 'SIGKILL', stop: 'SIGTERM', suspend: 'SIGSTOP' } as const
+
 /** How the leader is lost. */
-export type Loss = 'kill' | 'suspend'
+export type Loss = keyof typeof SIGNALS
 
 /** Two processes with role ingest on one chain, of which one leads (rule K14). */
 export class IngestPair {
@@ -67,10 +69,9 @@ export class IngestPair {
     const { arrivals } = this.audit
     const former = this.#leader
     const first = arrivals.length - 1
-    const killed = how === 'kill' ? former.kill() : former.child.kill('SIGSTOP')
+    former.child.kill(SIGNALS[how])
     await logged(this.#standby, 'takes over')
     await this.pass(3)
-    await killed
     if (how === 'suspend') former.child.kill('SIGCONT')
     const exit = await former.ended
     this.#leader = this.#standby
