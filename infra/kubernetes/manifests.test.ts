@@ -1,10 +1,13 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import test from 'ava'
 import { parse, parseAllDocuments } from 'yaml'
 import { z } from 'zod'
 import { billingEnv } from '../../api/billing/terms.ts'
 import { apiEnv } from '../../api/config.ts'
+import { readRedisUrl, redisAddresses } from '../../api/redis-url.ts'
 import { pipelineEnv } from '../../pipeline/config.ts'
 import { readEnv } from '../../pipeline/runtime/env.ts'
 import { SECRET_KEYS } from '../../pipeline/runtime/secret-files.ts'
@@ -19,6 +22,7 @@ const Pod = z.object({
   automountServiceAccountToken: z.boolean(),
   enableServiceLinks: z.boolean(),
   securityContext: z.unknown(),
+  topologySpreadConstraints: z.unknown().optional(),
   containers: z.tuple([
     z.object({
       image: z.string(),
@@ -37,11 +41,21 @@ const Pod = z.object({
     }),
   ),
 })
+const Rule = z.object({ ports: z.array(z.object({ port: z.number() })) })
 const Resource = z.object({
   kind: z.string(),
   metadata: z.object({ name: z.string() }),
   data: z.record(z.string(), z.string()).optional(),
-  spec: z.object({ template: z.object({ spec: Pod }).optional() }).optional(),
+  spec: z
+    .object({
+      replicas: z.number().optional(),
+      strategy: z.unknown().optional(),
+      maxUnavailable: z.number().optional(),
+      ingress: z.array(Rule).default([]),
+      egress: z.array(Rule).default([]),
+      template: z.object({ spec: Pod }).optional(),
+    })
+    .optional(),
 })
 
 const { resources: files } = z
@@ -154,4 +168,81 @@ test('each role is probed on its health port', (t) => {
     t.like(containers[0].livenessProbe, { httpGet: { path: '/healthz', port: 'metrics' } }, name)
     t.like(containers[0].readinessProbe, { httpGet: { path: '/readyz', port: 'metrics' } }, name)
   }
+})
+
+test('each role has two processes, and updates and evictions leave one of them (rule J13)', (t) => {
+  const specs = (kind: string) =>
+    resources.flatMap((one) => (one.kind === kind ? [[one.metadata.name, one.spec] as const] : []))
+  t.deepEqual(
+    specs('Deployment').map(([name, spec]) => [
+      name,
+      spec?.replicas,
+      spec?.strategy,
+      spec?.template?.spec.topologySpreadConstraints,
+    ]),
+    ROLES.map((role) => [
+      role,
+      2,
+      { rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
+      [
+        {
+          maxSkew: 1,
+          topologyKey: 'kubernetes.io/hostname',
+          whenUnsatisfiable: 'ScheduleAnyway',
+          labelSelector: { matchLabels: { 'app.kubernetes.io/component': role } },
+        },
+      ],
+    ]),
+  )
+  t.deepEqual(
+    specs('PodDisruptionBudget').map(([name, spec]) => [name, spec?.maxUnavailable]),
+    ROLES.map((role) => [role, 1]),
+  )
+})
+
+test('the processes of ingest share the work (rule K14), and each broker has a replica of the log', (t) => {
+  const failover = pods.flatMap(([name, { containers }]) =>
+    containers[0].env.flatMap(({ name: key, value }) =>
+      key === 'INGEST_FAILOVER' ? [[name, value]] : [],
+    ),
+  )
+  t.deepEqual(failover, [['ingest', 'true']])
+  const { KAFKA_BROKERS = '', KAFKA_REPLICATION_FACTOR } = settings
+  t.is(Number(KAFKA_REPLICATION_FACTOR), KAFKA_BROKERS.split(',').length)
+})
+
+test('network policies allow the ports of the settings, of the secrets and of Sentinels', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'secrets-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  execFileSync(join(ROOT, 'infra/docker/make-secrets.sh'), [folder])
+  const secret = (name: string) => readFileSync(join(folder, name), 'utf8').trim()
+  const operating = readFileSync(join(ROOT, 'docs/operating.md'), 'utf8')
+  const [, sentinels = ''] = /^REDIS_URL=(redis\+sentinel:.+)$/m.exec(operating) ?? []
+  const redis = [secret('redis_url_api'), secret('redis_url_idle'), sentinels].flatMap((text) => {
+    const url = readRedisUrl(text)
+    return url ? redisAddresses(url) : []
+  })
+  const { KAFKA_BROKERS = '', YELLOWSTONE_ENDPOINT = '' } = settings
+  const servers = [
+    ...KAFKA_BROKERS.split(','),
+    new URL(secret('clickhouse_url_api')).host,
+    ...redis,
+  ]
+  const https = Number(new URL(YELLOWSTONE_ENDPOINT).port || 443)
+  const { METRICS_PORT, PORT } = readEnv({ ...pipelineEnv, ...apiEnv }, {})
+  const portsOf = (rules: readonly z.infer<typeof Rule>[] = []) =>
+    rules.flatMap(({ ports }) => ports.map(({ port }) => port))
+  t.deepEqual(
+    resources
+      .filter(({ kind }) => kind === 'NetworkPolicy')
+      .map(({ metadata, spec }) => [metadata.name, portsOf(spec?.ingress), portsOf(spec?.egress)]),
+    [
+      [
+        'all-processes',
+        [METRICS_PORT],
+        [53, 53, ...new Set(servers.map((server) => Number(server.split(':').at(-1)))), https],
+      ],
+      ['api', [PORT], []],
+    ],
+  )
 })
