@@ -1,16 +1,14 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { KafkaConfig } from '../../pipeline/config.ts'
 import { createKafkaLog } from '../../pipeline/log/kafka.ts'
-import { createKafkaClient, withAdmin } from '../../pipeline/log/kafka-client.ts'
 import type { EventLog } from '../../pipeline/log/log.ts'
-import { walletEventsTopic } from '../../pipeline/log/topics.ts'
 import { createLogger } from '../../pipeline/runtime/logger.ts'
 import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
 import { percentiles, print } from '../bench/kit/figures.ts'
 import { readOptions } from '../bench/kit/options.ts'
 import { killServers, serversStatus, startServers } from '../servers/servers.ts'
+import { brokersInSync } from '../simulate/brokers-in-sync.ts'
 import { createRandom, type Random } from '../simulator/random.ts'
 import { LogLoad, LogReader } from './kit/log-load.ts'
 
@@ -38,7 +36,7 @@ interface Bed {
   readonly load: LogLoad
   /** A member of a consumer group, and a follower. */
   readonly readers: readonly LogReader[]
-  /** Resolves when every replica of the topic is in sync. */
+  /** Resolves when every replica of every topic is in sync. */
   inSync(): Promise<void>
 }
 
@@ -76,7 +74,7 @@ export async function run(args: readonly string[]): Promise<boolean> {
     await log.consume({ mode: 'shared', group: 'drill' }, readers[0].handle)
     await log.consume({ mode: 'follow', sinceMs: 0 }, readers[1].handle)
     const random = createRandom(seed, 'broker-kill')
-    const bed: Bed = { data, random, load, readers, inSync: () => inSync(config) }
+    const bed: Bed = { data, random, load, readers, inSync: () => brokersInSync(KAFKA_BROKERS) }
     const startedAt = Date.now()
     load.start(rate)
     await killOneByOne(bed, kills, Date.now() + minutes * 60_000)
@@ -191,16 +189,4 @@ async function report({ load, readers }: Bed, log: EventLog, startedAt: number):
       `${who}: ${result?.lost} lost, ${result?.repeated} repeated, ${result?.disordered} out of order`,
     )
   return results.every(([, result]) => result?.lost === 0 && result.disordered === 0)
-}
-
-async function inSync(config: KafkaConfig): Promise<void> {
-  const kafka = createKafkaClient(config, createLogger('silent'))
-  const topic = walletEventsTopic(config.topicPrefix).name
-  for (;;) {
-    const { topics } = await withAdmin(kafka, (admin) =>
-      admin.fetchTopicMetadata({ topics: [topic] }),
-    )
-    if (topics[0]?.partitions.every(({ isr }) => isr.length === NODES.length)) return
-    await delay(100)
-  }
 }

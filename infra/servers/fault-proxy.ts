@@ -204,8 +204,9 @@ class Replica implements FaultyReplica {
   }
 
   /**
-   * Executes a write of the other replica, and waits for a dead server: an insert after the earlier
-   * writes to its table, another statement after all of them and before all later ones.
+   * Executes a write of the other replica; waits while the server is dead or its disk full. An
+   * insert comes after the earlier writes to its table, another statement after all of them and
+   * before all later ones.
    */
   replicate(write: Write, statement: string): void {
     const table = /^\s*INSERT INTO (\w+)/i.exec(statement)?.[1] ?? ANY
@@ -219,12 +220,15 @@ class Replica implements FaultyReplica {
         await this.#lag
         for (; !this.#closing.aborted; await pause(100, this.#closing)) {
           const answer = await this.#send(write).catch(() => null)
-          if (answer !== null) return
+          if (answer !== null && !isDiskFull(answer.content)) return
         }
       }),
     )
   }
 }
+
+/** Whether ClickHouse refuses a write because its disk is full. */
+const isDiskFull = (content: Buffer) => content.subarray(0, 9).toString() === 'Code: 243'
 
 const SYNC_WITHIN_MS = 4000
 

@@ -17,7 +17,6 @@ import {
 import type { Server, ServerSettings } from './server.ts'
 import { createState, type NodeName, readState, type ServersState, writeState } from './state.ts'
 
-const DEFAULT_PORT_BASE = 29_000
 const READY_WITHIN_MS = 180_000
 const STOPPED_WITHIN_MS = 20_000
 /** How long a command waits for another one that works on the same folder. */
@@ -46,7 +45,7 @@ export interface StartOptions {
 export async function startServers(dir: string, options: StartOptions = {}) {
   return withFolderLock(dir, LOCK_WAIT_MS, async () => {
     const cluster = options.cluster ?? false
-    const state = readState(dir) ?? createState(options.portBase ?? DEFAULT_PORT_BASE, cluster)
+    const state = readState(dir) ?? createState(options.portBase, cluster)
     if (cluster && !state.cluster)
       throw new ServiceError(
         'invalid_argument',

@@ -13,6 +13,8 @@ export type ServerName = (typeof SERVER_NAMES)[number]
 /** One process of a server: the server's name, or `<server>-<part>` in a cluster (`kafka-2`). */
 export type NodeName = ServerName | `${ServerName}-${string}`
 
+const DEFAULT_PORT_BASE = 29_000
+
 const newSecret = () => randomBytes(18).toString('hex')
 const newKey = () => randomBytes(32).toString('hex')
 /** 16 random bytes as base64url. The id may not begin with a dash. */
@@ -69,7 +71,7 @@ export function readState(dir: string): ServersState | null {
 }
 
 /** A new state with new passwords and no processes. */
-export function createState(portBase: number, cluster: boolean): ServersState {
+export function createState(portBase = DEFAULT_PORT_BASE, cluster = false): ServersState {
   return {
     portBase,
     cluster,

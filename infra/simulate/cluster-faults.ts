@@ -4,17 +4,23 @@ import { join } from 'node:path'
 import { readRedisUrl } from '../../api/redis-url.ts'
 import { ensureFakeTime } from '../servers/install.ts'
 import { RedisSentinel } from '../servers/redis-sentinel.ts'
+import { brokersInSync } from './brokers-in-sync.ts'
 import type { ClusterFaults } from './deployed.ts'
+import type { FlakyRelay } from './flaky-relay.ts'
+import { makeNextBuild } from './next-build.ts'
 
 /**
- * Returns what makes the faults of a cluster. `env`: as its servers start with. libfaketime gives
- * each process its own clock, but not other monotonic time: timers keep their pace.
+ * Returns what makes the faults of a cluster. `env`: as its servers start with. `relays`: the ways
+ * to the Yellowstone servers. libfaketime gives each process its own clock, but not other monotonic
+ * time: timers keep their pace.
  */
 export async function clusterFaults(
   dir: string,
   env: Readonly<Record<string, string>>,
+  relays: readonly FlakyRelay[],
 ): Promise<ClusterFaults> {
   const library = await ensureFakeTime()
+  const next = makeNextBuild()
   const clocks = mkdtempSync(join(tmpdir(), 'clocks-'))
   const redis = readRedisUrl(env.REDIS_URL ?? '')
   if (redis === undefined || redis instanceof URL) throw new Error(`${dir} has no cluster`)
@@ -48,6 +54,12 @@ export async function clusterFaults(
       const seconds = hours * 3600
       writeFileSync(join(clocks, part), seconds < 0 ? `${seconds}` : `+${seconds}`)
     },
-    close: () => rmSync(clocks, { recursive: true, force: true }),
+    disturb: (endpoint, how) => relays[endpoint]?.fail(how),
+    brokersInSync: () => brokersInSync(env.KAFKA_BROKERS ?? ''),
+    nextRoot: next.root,
+    close() {
+      rmSync(clocks, { recursive: true, force: true })
+      next.remove()
+    },
   }
 }

@@ -6,6 +6,7 @@ import {
   type SlowTables,
   slowTables,
 } from '../../pipeline/testing/slow-tables.ts'
+import { NEXT_COLUMN } from './next-build.ts'
 import type { TrueChain } from './true-chain.ts'
 
 /** Runs a read-only query; returns its rows. */
@@ -26,7 +27,7 @@ const EVENT_KEY = ['slot', 'tx_index', 'wallet', 'event_index']
  */
 const APART = new Set([
   ...['version', 'revision', 'inserted_at', 'computed_at'],
-  ...['late', 'decoder_version'],
+  ...['late', 'decoder_version', NEXT_COLUMN],
 ])
 
 /** Key columns of each table. */

@@ -1,20 +1,30 @@
 import { randomBytes } from 'node:crypto'
-import { closeSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import bs58 from 'bs58'
 import type { Address } from '../../pipeline/domain/address.ts'
 import { askOperator } from '../operator/socket.ts'
 import type { ReplicaFault } from '../servers/replica-faults.ts'
-import { killServers, startServers, stopServers } from '../servers/servers.ts'
+import { killServers, serversStatus, startServers, stopServers } from '../servers/servers.ts'
 import type { NodeName } from '../servers/state.ts'
 import type { Simulator } from '../simulator/simulator.ts'
 import type { Deployment } from '../whole-service/deployment.ts'
 import type { ServiceProcess } from '../whole-service/service-process.ts'
 import type { Query } from './compare.ts'
+import type { RelayFault } from './flaky-relay.ts'
 import { STALLED_MS, within } from './patience.ts'
 import {
   type DeployedPart,
+  type EndpointNumber,
   follows,
   type ReplicaNumber,
   roleOf,
@@ -31,6 +41,12 @@ export interface ClusterFaults {
   clockOf(part: DeployedPart): Readonly<Record<string, string>>
   /** Sets the clock of a process this many hours off the right time. */
   setClock(part: DeployedPart, hours: number): void
+  /** Sets the fault of the way to a Yellowstone server; null: none. */
+  disturb(endpoint: EndpointNumber, how: RelayFault | null): void
+  /** Resolves when every Kafka broker has every entry. */
+  brokersInSync(): Promise<void>
+  /** Folder of a build of the next release, whose schema is applied. */
+  readonly nextRoot: string
   close(): void
 }
 
@@ -54,6 +70,8 @@ export interface DeployedOptions {
    * Runs a query on the servers; null: queries go through the operator's socket of the one process.
    */
   readonly query: Query | null
+  /** Called when an ingest has found that another one has taken over. */
+  readonly onTakeover?: () => void
   /** Receives progress lines in addition to those of the script. */
   readonly tell: (line: string) => void
 }
@@ -82,8 +100,10 @@ export class Deployed {
   readonly #ended = new Map<ServiceProcess, boolean>()
   /** Replicas of ClickHouse that have a fault. */
   readonly #faulty = new Set<ReplicaNumber>()
-  /** Processes that are stopped by SIGSTOP. */
-  readonly #suspended = new Set<DeployedPart>()
+  /** Processes and servers that are stopped by SIGSTOP. */
+  readonly #suspended = new Set<DeployedPart | NodeName>()
+  /** Processes of the next build. */
+  readonly #upgraded = new Set<DeployedPart>()
   #isClosed = false
 
   constructor(options: DeployedOptions) {
@@ -106,14 +126,16 @@ export class Deployed {
   /** Starts a process. */
   start(part: DeployedPart): void {
     const { deployment, envOf, faults } = this.#options
-    deployment.start(roleOf(part), { ...envOf[part], ...faults?.clockOf(part) }, part)
+    const root = this.#upgraded.has(part) ? faults?.nextRoot : undefined
+    deployment.start(roleOf(part), { ...envOf[part], ...faults?.clockOf(part) }, part, root)
   }
 
   /** Carries out a step. Slow work continues in the background; `settle` waits for it. */
   async do(step: ScriptStep): Promise<void> {
     const { simulator, deployment, laterWallet, faults } = this.#options
-    if (step.act === 'suspend') return this.#suspend(step.part)
     if (step.act === 'clock') return faults?.setClock(step.part, step.hours)
+    if (step.act === 'disturb') return faults?.disturb(step.endpoint, step.how)
+    if (step.act === 'clear') return faults?.disturb(step.endpoint, null)
     if ('part' in step) return this.#doPart(step.act, step.part)
     if ('server' in step) return this.#doServer(step.act, step.server)
     if (step.act === 'cut') return simulator.disconnect()
@@ -187,7 +209,7 @@ export class Deployed {
   supervise(): void {
     const [fault] = this.#faults
     if (fault) throw fault
-    const { deployment, tell } = this.#options
+    const { deployment, onTakeover, tell } = this.#options
     for (const [name, process] of deployment.processes) {
       const part = name as DeployedPart // they are started by this name
       const { exitCode, signalCode } = process.child
@@ -204,7 +226,8 @@ export class Deployed {
         )
       const isServerAway = this.isHalted || SERVER_NAMES.some((server) => this.away.has(server))
       if (!isFenced && isServerAway) continue
-      tell(`${part} ended because ${isFenced ? FENCED : 'a server was down'}; starting it again`)
+      if (isFenced) onTakeover?.()
+      tell(`${part} ended: ${process.stderr().trimEnd().split('\n').at(-1)}; starting it again`)
       this.start(part)
     }
   }
@@ -231,8 +254,19 @@ export class Deployed {
     this.#options.faults?.close()
   }
 
-  async #doPart(act: 'kill' | 'stop' | 'start', part: DeployedPart): Promise<void> {
+  async #doPart(act: PartAct, part: DeployedPart): Promise<void> {
     const process = this.#options.deployment.processes.get(part)
+    if (act === 'upgrade' || act === 'roll back') {
+      await this.#doPart('stop', part)
+      if (act === 'upgrade') this.#upgraded.add(part)
+      else this.#upgraded.delete(part)
+      return this.#doPart('start', part)
+    }
+    if (act === 'suspend') {
+      this.away.add(part)
+      this.#suspended.add(part)
+      return void process?.child.kill('SIGSTOP')
+    }
     if (act === 'start') {
       this.away.delete(part)
       if (!this.#suspended.delete(part)) return this.start(part)
@@ -247,16 +281,15 @@ export class Deployed {
       throw new Error(`${part} did not stop cleanly (${code})\n${process?.stderr().slice(-2000)}`)
   }
 
-  #suspend(part: DeployedPart): void {
-    this.away.add(part)
-    this.#suspended.add(part)
-    this.#options.deployment.processes.get(part)?.child.kill('SIGSTOP')
-  }
-
-  async #doServer(act: 'kill' | 'stop' | 'start' | 'fill' | 'free', only: NodeName): Promise<void> {
-    const { serversDir } = this.#options
+  async #doServer(act: ServerAct, only: NodeName): Promise<void> {
+    const { serversDir, faults } = this.#options
     if (serversDir === null) return
-    const filler = join(serversDir, only, 'data/filler')
+    const data = join(serversDir, only, 'data')
+    const filler = join(data, 'filler')
+    if (act === 'start' && this.#suspended.delete(only)) {
+      this.away.delete(only)
+      return signalServer(serversDir, only, 'SIGCONT')
+    }
     if (act === 'fill') {
       this.away.add(only)
       return fillDisk(filler)
@@ -268,9 +301,16 @@ export class Deployed {
       return
     }
     await Promise.all(this.#starting)
+    if (act === 'lose') await faults?.brokersInSync()
     this.away.add(only)
-    const end = act === 'kill' ? killServers : stopServers
+    if (act === 'suspend') {
+      this.#suspended.add(only)
+      return signalServer(serversDir, only, 'SIGSTOP')
+    }
+    const end = act === 'stop' ? stopServers : killServers
     await within(SERVER_MS, `${act} of ${only}`, end(serversDir, { only }))
+    if (act === 'lose')
+      for (const name of readdirSync(data)) rmSync(join(data, name), { recursive: true })
   }
 
   /** Records a failure of background work, which `supervise` reports. */
@@ -320,6 +360,14 @@ export class Deployed {
     if (reply.kind === 'error') throw new Error(`operator ${name}: ${reply.message}`)
     return reply.outcome.document
   }
+}
+
+type PartAct = Extract<ScriptStep, { part: DeployedPart }>['act']
+type ServerAct = Extract<ScriptStep, { server: NodeName }>['act']
+
+async function signalServer(dir: string, only: NodeName, signal: NodeJS.Signals): Promise<void> {
+  const [server] = await serversStatus(dir, { only })
+  if (server?.pid) process.kill(server.pid, signal)
 }
 
 /** Writes a file until there is no space left. */

@@ -1,9 +1,14 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import pLimit from 'p-limit'
 import { readOptions } from '../bench/kit/options.ts'
 import { startServers, stopServers } from '../servers/servers.ts'
+import { mountSmallDisks } from '../servers/small-disks.ts'
 import { describeDifference } from './compare.ts'
 import { describeHealing, type Healed } from './healing.ts'
 import { EXTRAS, type RunOptions, type RunResult, runSimulation } from './run.ts'
+import { describeSilences, type Silence } from './silence.ts'
 
 const USAGE = `npm run -s simulate -- [options]
 
@@ -11,12 +16,14 @@ const USAGE = `npm run -s simulate -- [options]
   --seeds A-B     one run after the other
   --jobs N        as many runs at once (1); not with --servers
   --hours H       hours of the market, as fast as the service takes them (0.1)
-  --also LIST     of backfill (the operator's command), wallet (one more by SIGHUP), absence (over 3,000 slots), feed (compares its union), omissions (the stream leaves transactions out), reversals (confirmed blocks that never become final)
+  --also LIST     of backfill (the operator's command), wallet (one more by SIGHUP), absence (over 3,000 slots), omissions (the stream leaves transactions out), reversals (confirmed blocks that never become final)
   --port-base P   first of the ports of those servers (29000, or what the folder was last used with)
   --servers DIR   three processes on the real servers of this folder (infra/servers), which are ended and started too; else one process
-  --cluster       with --servers: two processes of each role, and clusters of servers`
+  --cluster       two processes of each role, and clusters of servers on small disks, in a folder of their own or that of --servers; needs root`
 
 const SHOWN = 2
+/** Of each server of a cluster. */
+const DISK_MB = 1500
 
 /** Runs one seed or several. Exits with 0 when every table of every run was right. */
 async function main(): Promise<number> {
@@ -32,49 +39,63 @@ async function main(): Promise<number> {
     'port-base': 0,
   })
   if (read === null) return 0
-  const { seed, seeds, jobs, hours, also: extras, cluster, 'port-base': portBase } = read.options
-  const servers = read.options.servers || null
-  const [first = Number.NaN, last = first] = (seeds || seed).split('-').map(Number)
+  const { jobs, hours, also: extras, cluster, 'port-base': portBase } = read.options
+  const isOwn = cluster && read.options.servers === ''
+  const servers = isOwn ? mkdtempSync(join(tmpdir(), 'cluster-')) : read.options.servers || null
+  const [first = Number.NaN, last = first] = (read.options.seeds || read.options.seed)
+    .split('-')
+    .map(Number)
   if (!Number.isInteger(first) || !Number.isInteger(last) || !(hours > 0)) throw new Error(USAGE)
   if (!(jobs >= 1) || (servers !== null && jobs > 1)) throw new Error(USAGE)
-  if (cluster && servers === null) throw new Error(USAGE)
   const asked = extras.split(',').filter((name) => name !== '')
   const also = new Set(EXTRAS.filter((name) => asked.includes(name)))
   if (also.size !== asked.length || read.words.length > 0) throw new Error(USAGE)
-  if (servers !== null)
-    await startServers(servers, { cluster, ...(portBase !== 0 && { portBase }) })
   const failed: number[] = []
   const healed: Healed[] = []
   const limit = pLimit(jobs)
-  const runs = Array.from({ length: last - first + 1 }, (_, at) =>
-    limit(async () => {
-      const run = await runSeed({
-        seed: first + at,
-        hours,
-        serversDir: servers,
-        isCluster: cluster,
-        also,
-      })
-      if (!run.isRight) failed.push(first + at)
-      healed.push(...run.healed)
-    }),
-  )
-  try {
-    await Promise.all(runs)
-  } finally {
-    if (servers !== null) await stopServers(servers)
+  const silences: Silence[] = []
+  const runOne = async (one: number) => {
+    const options = { seed: one, hours, serversDir: servers, isCluster: cluster, also }
+    const run = await runSeed(options)
+    if (!run.isRight) failed.push(one)
+    healed.push(...run.healed)
+    silences.push(...run.silences)
   }
+  const seeds = Array.from({ length: last - first + 1 }, (_, at) => first + at)
+  const runAll = () => Promise.all(seeds.map((one) => limit(runOne, one)))
+  if (servers === null) await runAll()
+  else await withServers(servers, { cluster, ...(portBase !== 0 && { portBase }) }, runAll)
+  if (isOwn && servers !== null) rmSync(servers, { recursive: true })
   const seconds = ((Date.now() - beganAt) / 1000).toFixed(0)
   const told = failed.length === 0 ? 'every seed is right' : `failing seeds: ${failed.join(', ')}`
-  if (also.has('omissions') && runs.length > 1)
+  if (also.has('omissions') && seeds.length > 1)
     for (const line of describeHealing(healed)) process.stdout.write(`${line}\n`)
+  // Without a cluster the market does not go on at the pace of a clock.
+  if (cluster) for (const line of describeSilences(silences)) process.stdout.write(`${line}\n`)
   process.stdout.write(`${told}; ${seconds} s\n`)
   return failed.length === 0 ? 0 : 1
 }
 
+/** Does `work` while the servers of a folder run. Those of a cluster have small disks. */
+async function withServers(
+  dir: string,
+  options: { readonly cluster: boolean; readonly portBase?: number },
+  work: () => Promise<unknown>,
+): Promise<void> {
+  await stopServers(dir)
+  const unmount = options.cluster ? mountSmallDisks(dir, { ...options, mb: DISK_MB }) : () => {}
+  try {
+    await startServers(dir, options)
+    await work()
+  } finally {
+    await stopServers(dir)
+    unmount()
+  }
+}
+
 async function runSeed(
   options: Omit<RunOptions, 'tell'>,
-): Promise<{ readonly isRight: boolean; readonly healed: readonly Healed[] }> {
+): Promise<Pick<RunResult, 'healed' | 'silences'> & { readonly isRight: boolean }> {
   const { seed, hours, serversDir, isCluster, also } = options
   const beganAt = Date.now()
   const tell = (line: string) => process.stdout.write(`seed ${seed}: ${line}\n`)
@@ -91,13 +112,14 @@ async function runSeed(
     faults: [error instanceof Error ? (error.stack ?? error.message) : String(error)],
     rows: {},
     healed: [],
+    silences: [],
   }))
-  const { differences, faults, rows, healed } = result
+  const { differences, faults, rows, healed, silences } = result
   const seconds = ((Date.now() - beganAt) / 1000).toFixed(1)
   const counts = Object.entries(rows).map(([table, count]) => `${table} ${count}`)
   if (differences.length === 0 && faults.length === 0) {
     tell(`every table is right (${counts.join(', ')}) after ${seconds} s`)
-    return { isRight: true, healed }
+    return { isRight: true, healed, silences }
   }
   for (const fault of faults) tell(`FAULT ${fault}`)
   const tables = new Set(differences.map(({ table }) => table))
@@ -107,7 +129,7 @@ async function runSeed(
     for (const difference of own.slice(0, SHOWN)) tell(`  ${describeDifference(difference)}`)
   }
   tell(`FAILED after ${seconds} s; again: ${repeat}`)
-  return { isRight: false, healed }
+  return { isRight: false, healed, silences }
 }
 
 main().then(

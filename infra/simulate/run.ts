@@ -28,11 +28,14 @@ import { compareKept } from './compare-kept.ts'
 import { feedFaults } from './followed.ts'
 import { describeHealing, type Healed, measureHealing } from './healing.ts'
 import { STALLED_MS, within } from './patience.ts'
-import { createScript, describeStep, follows, type ScriptStep } from './script.ts'
+import { createScript, describeStep, follows, isEnd, kindOf, type ScriptStep } from './script.ts'
+import { longestSilences, type Moment, type Silence } from './silence.ts'
 import {
   CALM_SLOTS,
   CLOSE_MS,
+  type ComparedSlots,
   closeOne,
+  comparedSlots,
   createMarketClock,
   OPENING_SLOTS,
   openTestBed,
@@ -69,20 +72,21 @@ export interface RunResult {
   readonly rows: Readonly<Record<string, number>>
   /** Records that the stream left out. */
   readonly healed: readonly Healed[]
+  /** How long the follower got no trade after each action. */
+  readonly silences: readonly Silence[]
 }
 
 /** Optional actions and comparisons of a run. */
-export const EXTRAS = ['backfill', 'wallet', 'absence', 'feed', 'omissions', 'reversals'] as const
+export const EXTRAS = ['backfill', 'wallet', 'absence', 'omissions', 'reversals'] as const
 /** One of `EXTRAS`. */
 export type Extra = (typeof EXTRAS)[number]
 
-/** A restart compares this many slots before the newest stored one with RPC (rule K2). */
-const COMPARED_SLOTS = 64
 /**
  * A slot with omissions, or on a cluster, takes this long, a quarter of a real one: breaks open and
  * heal, and others take over, while the market goes on.
  */
 const REAL_SLOT_MS = 100
+const ARRIVALS_EVERY_MS = 10
 /** Nodes of a cluster that a run may stop. */
 const NODES = [
   'kafka-1',
@@ -96,12 +100,6 @@ const NODES = [
 /** In one of so many runs with omissions the stream is silent about a wallet at the end. */
 const SILENT_EVERY = 8
 const SILENT_WALLET = 1
-
-/** Slots up to the tip at a restart, which are compared with RPC. */
-interface ComparedSlots {
-  readonly from: number
-  readonly to: number
-}
 
 /** A run in progress. */
 interface Run {
@@ -170,7 +168,9 @@ export async function runSimulation(options: RunOptions): Promise<RunResult> {
       slots,
       cuts: [],
     }
-    const compared = await play(run)
+    const arrivals: number[] = []
+    const watch = setInterval(() => noteArrivals(followed, arrivals), ARRIVALS_EVERY_MS)
+    const { compared, moments } = await play(run).finally(() => clearInterval(watch))
     if (hasReversals || omits) await finish(run)
     const faults = await settleRun(run, compared)
     const { differences, rows } = await compareAll(run)
@@ -181,7 +181,7 @@ export async function runSimulation(options: RunOptions): Promise<RunResult> {
     if (omits) faults.push(...(await reconcileFaults(run)))
     await within(CLOSE_MS, 'the follower to stop', followed.stop())
     faults.push(...(await bed.deployed.stop()))
-    return { differences, faults, rows, healed }
+    return { differences, faults, rows, healed, silences: longestSilences(arrivals, moments) }
   } catch (error) {
     // The fault is printed immediately, because closing may take long.
     tell(`FAULT ${error instanceof Error ? error.message : String(error)}`)
@@ -192,10 +192,25 @@ export async function runSimulation(options: RunOptions): Promise<RunResult> {
   }
 }
 
-/** Carries the script out; returns the slots that restarts compared with RPC. */
-async function play(run: Run): Promise<readonly ComparedSlots[]> {
+/** Adds the present time for each new trade of the follower. */
+function noteArrivals(follower: Follower, arrivals: number[]): void {
+  const now = Date.now()
+  const count = follower.feeds.reduce((sum, { trades }) => sum + trades.length, 0)
+  while (arrivals.length < count) arrivals.push(now)
+}
+
+/** What the script did. */
+interface Played {
+  /** Slots that restarts compared with RPC. */
+  readonly compared: readonly ComparedSlots[]
+  /** When each action began; not their ends. */
+  readonly moments: readonly Moment[]
+}
+
+/** Carries the script out. */
+async function play(run: Run): Promise<Played> {
   const { clock, script, bed, follower, options, slots, cuts } = run
-  const { simulator, deployed, position } = bed
+  const { simulator, deployed } = bed
   const tell = tellWithTime(options, bed)
   await startMarket(
     clock,
@@ -204,6 +219,7 @@ async function play(run: Run): Promise<readonly ComparedSlots[]> {
   )
   const random = createRandom(options.seed, 'moments')
   const compared: ComparedSlots[] = []
+  const moments: Moment[] = []
   const first = script.find(({ act }) => act === 'start')
   const slotMs = options.also.has('omissions') || options.isCluster ? REAL_SLOT_MS : undefined
   for (const step of script) {
@@ -211,10 +227,11 @@ async function play(run: Run): Promise<readonly ComparedSlots[]> {
     if (step.caughtUp) await catchUp(clock)
     await pause(random.below(40))
     tell(describeStep(step))
+    if (!isEnd(step)) moments.push({ at: Date.now(), name: kindOf(step) })
     const isCut = step.act === 'cut' || ('part' in step && follows(step.part))
     if (isCut) cuts.push(Date.now())
     if (step.act !== 'start' && 'part' in step && follows(step.part))
-      compared.push({ from: (position.slot ?? START_SLOT) - COMPARED_SLOTS, to: simulator.slot })
+      compared.push(comparedSlots(bed))
     await deployed.do(step)
     if (step === first && options.also.has('omissions')) {
       await waitForFinality(clock, 'snapshots of balances', () => hasSnapshots(run))
@@ -226,7 +243,7 @@ async function play(run: Run): Promise<readonly ComparedSlots[]> {
   await tickUntil(clock, 'servers, processes and commands that were begun', deployed.settle())
   await runTo(clock, simulator.slot + CALM_SLOTS)
   tell('calm')
-  return compared
+  return { compared, moments }
 }
 
 /** Waits until nothing is missing; returns what is missing when that no longer becomes less. */
@@ -372,29 +389,23 @@ async function compareAll(run: Run): Promise<Pick<RunResult, 'differences' | 'ro
 }
 
 /**
- * Faults of the feed so far. Without `feed` among the options, the connections are checked one by
- * one, and trades may be missing.
+ * Faults of the feed so far: together all connections must have the true trades, each once, and
+ * retractions of all others. An embedded process may be killed after it has sent trades of a block
+ * that is replaced, and before it has stored them: it retracts nothing then (rule K9).
  */
 function wrongTrades(run: Run, compared: readonly ComparedSlots[]): string[] {
   const { chain, follower, options } = run
   const isEmbedded = options.serversDir === null
   const isReversed = options.also.has('reversals')
-  // A connection has trades that never became final. Together all of them have the retractions,
-  // except of what an embedded process sent and did not store before it was killed (rule K9).
-  if (isReversed && (isEmbedded || !options.also.has('feed'))) return []
+  if (isReversed && isEmbedded) return []
   const swaps = chain.events.flatMap((event) => (event.kind === 'swap' ? [event] : []))
-  if (options.also.has('feed')) {
-    const stands = follower.stands()
-    const sent = {
-      trades: follower.all().filter(stands),
-      late: follower.allLate().filter(stands),
-    }
-    const mayMiss = (swap: Swap) => mayMissTrade(run, compared, swap)
-    return feedFaults(sent, swaps, { isEmbedded, mayMiss, ignoresValue: isReversed })
+  const stands = follower.stands()
+  const sent = {
+    trades: follower.all().filter(stands),
+    late: follower.allLate().filter(stands),
   }
-  return follower.feeds.flatMap(({ trades }) =>
-    feedFaults({ trades, late: [] }, swaps, { isEmbedded, mayMiss: () => true }),
-  )
+  const mayMiss = (swap: Swap) => mayMissTrade(run, compared, swap)
+  return feedFaults(sent, swaps, { isEmbedded, mayMiss, ignoresValue: isReversed })
 }
 
 /**
@@ -404,14 +415,14 @@ function wrongTrades(run: Run, compared: readonly ComparedSlots[]): string[] {
  * wallet that was added later; or of slots that the service passed over.
  */
 function mayMissTrade(
-  { options, script, follower }: Run,
+  { options, script, follower, bed }: Run,
   compared: readonly ComparedSlots[],
   { slot, txIndex, wallet, blockTime }: Swap,
 ): boolean {
   return (
     blockTime <= Number(follower.all()[0]?.block_time) ||
     (comesLate(options.seed, slot, txIndex) &&
-      compared.some(({ from, to }) => slot >= from && slot <= to)) ||
+      [...compared, ...bed.takeovers].some(({ from, to }) => slot >= from && slot <= to)) ||
     (options.also.has('wallet') && wallet === TRACKED_WALLETS) ||
     isPassedOver(script, slot - START_SLOT)
   )

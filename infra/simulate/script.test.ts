@@ -1,7 +1,7 @@
 import test from 'ava'
 import fc from 'fast-check'
 import { REPLICA_FAULTS } from '../servers/replica-faults.ts'
-import { createScript, describeStep, type ScriptOptions, type ScriptStep } from './script.ts'
+import { createScript, describeStep, isEnd, type ScriptOptions, type ScriptStep } from './script.ts'
 
 const OPTIONS: ScriptOptions = {
   seed: 1,
@@ -16,8 +16,12 @@ const OPTIONS: ScriptOptions = {
   isCluster: false,
 }
 
-const nameOf = (step: ScriptStep) =>
-  'part' in step ? step.part : 'server' in step ? step.server : step.act
+function nameOf(step: ScriptStep): string {
+  if ('part' in step) return step.part
+  if ('replica' in step) return `clickhouse-${step.replica + 1}`
+  if ('endpoint' in step) return `endpoint-${step.endpoint + 1}`
+  return 'server' in step ? step.server : step.act
+}
 
 test('a script is a function of its seed, in order, and starts once each part that it stops', (t) => {
   fc.assert(
@@ -99,16 +103,15 @@ test('on a cluster, one process of a role and one node of a server at most is aw
   const parts = [...OPTIONS.parts, ...second]
   const options = { ...OPTIONS, isCluster: true, parts, servers: [...nodes], longAbsence: false }
   const done = new Set<string>()
-  for (let seed = 1; seed <= 20; seed += 1) {
+  for (let seed = 1; seed <= 30; seed += 1) {
     const away = new Map<string, string>()
     for (const step of createScript({ ...options, seed })) {
       const text = describeStep(step)
       done.add(text.replace(/, clickhouse-[12]$/, ''))
-      if (step.act === 'clock' || !('part' in step || 'server' in step || 'replica' in step))
-        continue
-      const name = 'replica' in step ? `clickhouse-${step.replica + 1}` : nameOf(step)
+      const name = nameOf(step)
+      if (step.act === 'clock' || name === step.act) continue
       const kind = name.replace(/-[12]$/, '')
-      const isBack = step.act === 'start' || step.act === 'mend'
+      const isBack = isEnd(step)
       t.is(away.get(kind), isBack ? name : undefined, text)
       if (isBack) away.delete(kind)
       else away.set(kind, name)
@@ -116,7 +119,14 @@ test('on a cluster, one process of a role and one node of a server at most is aw
     t.deepEqual([...away], [])
   }
   for (const name of [...parts, ...nodes]) t.true(done.has(`kill -9 ${name}`), name)
-  for (const part of parts) t.true(done.has(`suspend ${part}`), part)
+  for (const name of [...parts, ...nodes]) t.true(done.has(`suspend ${name}`), name)
+  for (const part of parts)
+    for (const act of ['upgrade', 'roll back']) t.true(done.has(`${act} ${part}`), part)
+  for (const node of nodes) t.true(done.has(`fill the disk of ${node}`), node)
+  for (const broker of ['kafka-1', 'kafka-2'])
+    t.true(done.has(`remove the data of ${broker}`), broker)
+  for (const how of ['hangs', 'is slow'])
+    t.true(done.has(`endpoint-1 ${how}`) || done.has(`endpoint-2 ${how}`), how)
   for (const { title } of REPLICA_FAULTS) t.true(done.has(title), title)
   t.true(done.has('another master of Redis'))
   const clocks = [...done].filter((text) => text.startsWith('the clock of'))

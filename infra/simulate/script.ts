@@ -2,6 +2,7 @@ import type { Role } from '../../pipeline/config.ts'
 import { REPLICA_FAULTS, type ReplicaFault } from '../servers/replica-faults.ts'
 import type { NodeName } from '../servers/state.ts'
 import { createRandom, type Random } from '../simulator/random.ts'
+import { RELAY_FAULTS, type RelayFault } from './flaky-relay.ts'
 
 /**
  * A process of the service: `all` is the one process of an embedded deployment. On a cluster there
@@ -27,16 +28,30 @@ export type ScriptStep = {
    * that is starting.
    */
   readonly caughtUp?: boolean
-} & (
-  | { readonly act: 'kill' | 'stop' | 'suspend' | 'start'; readonly part: DeployedPart }
-  | { readonly act: 'kill' | 'stop' | 'start'; readonly server: NodeName }
-  /** Fills the file system of a server's data, or frees it and starts the server if it ended. */
-  | { readonly act: 'fill' | 'free'; readonly server: NodeName }
+} /** `upgrade`: replaces it by one of `next-build.ts`; `roll back`: by one of this build again. */ & (
+  | {
+      readonly act: 'kill' | 'stop' | 'suspend' | 'start' | 'upgrade' | 'roll back'
+      readonly part: DeployedPart
+    }
+  /**
+   * `lose`: kills a broker and removes its data. `fill`: fills the file system of its data; `free`:
+   * frees it, and starts the server if it ended.
+   */
+  | {
+      readonly act: 'kill' | 'stop' | 'suspend' | 'lose' | 'start' | 'fill' | 'free'
+      readonly server: NodeName
+    }
   /** Sets a fault of a ClickHouse replica (`infra/servers/fault-proxy.ts`), or ends it. */
   | {
       readonly act: 'fault' | 'mend'
       readonly replica: ReplicaNumber
       readonly fault: ReplicaFault
+    }
+  /** Sets a fault of the way to a Yellowstone server (`flaky-relay.ts`), or ends it. */
+  | {
+      readonly act: 'disturb' | 'clear'
+      readonly endpoint: EndpointNumber
+      readonly how: RelayFault
     }
   /** Asks the Sentinels of Redis for another master. */
   | { readonly act: 'fail over' }
@@ -51,6 +66,9 @@ export type ScriptStep = {
 
 /** A ClickHouse server of a cluster, counted from 0. */
 export type ReplicaNumber = 0 | 1
+
+/** One of the two Yellowstone servers that a cluster follows, counted from 0. */
+export type EndpointNumber = 0 | 1
 
 /** Settings of a script. */
 export interface ScriptOptions {
@@ -144,33 +162,47 @@ function disturbance(
   }
   if (card.act === 'operator' || card.act === 'cut' || card.act === 'fail over')
     return [{ at, ...card }]
+  const until = (slots: number) => at + 1 + random.below(slots)
   if (card.act === 'fault')
     return [
       { at, ...card },
-      { ...card, at: goesFor(1 + random.below(40)), act: 'mend' },
+      { ...card, at: until(40), act: 'mend' },
     ]
   if (card.act === 'clock')
     return [
       { at, ...card },
-      { ...card, at: goesFor(1 + random.below(60)), hours: 0 },
+      { ...card, at: until(60), hours: 0 },
     ]
-  if ('server' in card) {
-    const { act, server } = card
+  if (card.act === 'disturb')
     return [
-      { at, act, server },
-      { at: goesFor(random.below(40)), act: 'start', server },
+      { at, ...card },
+      { ...card, at: until(60), act: 'clear' },
     ]
-  }
-  const { act, part } = card
+  if (card.act === 'upgrade')
+    return [
+      { at, ...card },
+      { ...card, at: until(80), act: 'roll back' },
+    ]
+  if (card.act === 'fill')
+    return [
+      { at, ...card },
+      { ...card, at: until(40), act: 'free' },
+    ]
+  if ('server' in card)
+    return [
+      { at, ...card },
+      { ...card, at: goesFor(random.below(40)), act: 'start' },
+    ]
   return [
-    { at, act, part },
-    { at: goesFor(absence(random, options)), act: 'start', part },
+    { at, ...card },
+    { ...card, at: goesFor(absence(random, options)), act: 'start' },
   ]
 }
 
 type Card =
-  | { readonly act: 'kill' | 'stop' | 'suspend'; readonly part: DeployedPart }
-  | { readonly act: 'kill' | 'stop'; readonly server: NodeName }
+  | { readonly act: 'kill' | 'stop' | 'suspend' | 'upgrade'; readonly part: DeployedPart }
+  | { readonly act: 'kill' | 'stop' | 'suspend' | 'lose' | 'fill'; readonly server: NodeName }
+  | { readonly act: 'disturb'; readonly endpoint: EndpointNumber; readonly how: RelayFault }
   | { readonly act: 'fault'; readonly replica: ReplicaNumber; readonly fault: ReplicaFault }
   | { readonly act: 'cut' }
   | { readonly act: 'fail over' }
@@ -191,7 +223,7 @@ function deck(random: Random, options: ScriptOptions): Card[] {
     servers.map((server) => ({ act: 'kill', server })),
     commands.map((args) => ({ act: 'operator', args })),
     [{ act: 'cut' }, stopped],
-    ...(isCluster ? [clusterCards(random, parts)] : []),
+    ...(isCluster ? [clusterCards(random, parts, servers)] : []),
   ]
   return mixed(piles)
 }
@@ -204,15 +236,22 @@ function mixed(piles: readonly (readonly Card[])[]): Card[] {
   ).flat()
 }
 
-/** An hour, as a server with the wrong time zone has it, and ten days. */
-const CLOCK_STEPS = [1, -1, 240, -240]
+/** Hours: one, as a server with the wrong time zone has it, and those of ten days. */
+export const CLOCK_STEPS = [1, -1, 240, -240]
 
 /**
- * What only a cluster goes on through: suspended processes, faults of replicas, another master; and
- * wrong clocks.
+ * What only a cluster goes on through: one of several that is suspended, faulty or replaced, or
+ * has lost its data; another master; and wrong clocks.
  */
-function clusterCards(random: Random, parts: readonly DeployedPart[]): Card[] {
-  const suspended = parts.map((part): Card => ({ act: 'suspend', part }))
+function clusterCards(
+  random: Random,
+  parts: readonly DeployedPart[],
+  servers: readonly NodeName[],
+): Card[] {
+  const suspended = [
+    ...parts.map((part): Card => ({ act: 'suspend', part })),
+    ...servers.map((server): Card => ({ act: 'suspend', server })),
+  ]
   const faults = REPLICA_FAULTS.map((fault): Card => {
     const replica = random.chance(0.5) ? 0 : 1
     return { act: 'fault', replica, fault }
@@ -220,7 +259,36 @@ function clusterCards(random: Random, parts: readonly DeployedPart[]): Card[] {
   const clocks = CLOCK_STEPS.map(
     (hours): Card => ({ act: 'clock', part: random.pick(parts), hours }),
   )
-  return mixed([[{ act: 'fail over' }, ...clocks], suspended, faults])
+  const full = servers.map((server): Card => ({ act: 'fill', server }))
+  const brokers = servers.filter((server) => server.startsWith('kafka'))
+  const lost = brokers.map((server): Card => ({ act: 'lose', server }))
+  const upgrades = parts.map((part): Card => ({ act: 'upgrade', part }))
+  const disturbed = RELAY_FAULTS.map((how): Card => {
+    const endpoint = random.chance(0.5) ? 0 : 1
+    return { act: 'disturb', endpoint, how }
+  })
+  return mixed([
+    [{ act: 'fail over' }, ...clocks],
+    suspended,
+    faults,
+    full,
+    upgrades,
+    [...lost, ...disturbed],
+  ])
+}
+
+/** Acts that end what the step before them has begun. */
+const ENDS: ReadonlySet<ScriptStep['act']> = new Set([
+  'start',
+  'mend',
+  'free',
+  'clear',
+  'roll back',
+])
+
+/** Whether a step ends what another one has begun. */
+export function isEnd(step: ScriptStep): boolean {
+  return ENDS.has(step.act) || (step.act === 'clock' && step.hours === 0)
 }
 
 /**
@@ -236,10 +304,10 @@ function ordered(steps: readonly ScriptStep[], isCluster: boolean): ScriptStep[]
   const kept: ScriptStep[] = []
   for (let place = 0; place < steps.length; place += 1) {
     const step = steps[place]
-    if (step === undefined || step.act === 'start' || step.act === 'mend') continue
+    if (step === undefined || ENDS.has(step.act)) continue
     const name = nameOf(step)
     const back = steps[place + 1]
-    if (name === null || (back?.act !== 'start' && back?.act !== 'mend')) {
+    if (name === null || back === undefined || !ENDS.has(back.act)) {
       kept.push(step)
       continue
     }
@@ -257,7 +325,13 @@ function thingOf(step: ScriptStep): string | null {
   if (step.act === 'clock') return null // a process with a wrong clock may be killed too
   if ('part' in step) return step.part
   if ('replica' in step) return `clickhouse-${step.replica + 1}`
+  if ('endpoint' in step) return `endpoint-${step.endpoint + 1}`
   return 'server' in step ? step.server : null
+}
+
+/** A step in words, without the number of the process or server: `kill -9 kafka`. */
+export function kindOf(step: ScriptStep): string {
+  return describeStep(step).replace(/-[0-9]\b/, '')
 }
 
 /** A step in words. */
@@ -270,11 +344,16 @@ export function describeStep(step: ScriptStep): string {
     return step.hours === 0
       ? `${step.part} has the right time again`
       : `the clock of ${step.part} is ${Math.abs(step.hours)} hours ${step.hours > 0 ? 'fast' : 'slow'}`
+  if (step.act === 'disturb' || step.act === 'clear')
+    return `${thingOf(step)} ${step.how === 'hang' ? 'hangs' : 'is slow'}${step.act === 'clear' ? ' no longer' : ''}`
   const how = {
     kill: 'kill -9',
     stop: 'stop',
     suspend: 'suspend',
     start: 'start',
+    upgrade: 'upgrade',
+    'roll back': 'roll back',
+    lose: 'remove the data of',
     fill: 'fill the disk of',
     free: 'free the disk of',
   } as const

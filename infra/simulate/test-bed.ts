@@ -6,9 +6,11 @@ import { createRandom } from '../simulator/random.ts'
 import { type Simulator, startSimulator } from '../simulator/simulator.ts'
 import { type Deployment, deploy, emptyServers } from '../whole-service/deployment.ts'
 import { freePort } from '../whole-service/free-port.ts'
+import { commandOutcome, startOperator } from '../whole-service/service-process.ts'
 import { type MarketClock, Position } from './clock.ts'
 import { clusterFaults } from './cluster-faults.ts'
 import { Deployed } from './deployed.ts'
+import { startFlakyRelay } from './flaky-relay.ts'
 import { MarketTimes } from './market-times.ts'
 import { within } from './patience.ts'
 import type { DeployedPart } from './script.ts'
@@ -32,6 +34,15 @@ export const CLOSE_MS = 30_000
 const PARTS: readonly DeployedPart[] = ['api', 'workers', 'ingest']
 const SECOND_PARTS: readonly DeployedPart[] = ['api-2', 'workers-2', 'ingest-2']
 
+/** A restart compares this many slots before the newest stored one with RPC (rule K2). */
+const COMPARED_SLOTS = 64
+
+/** Slots up to the tip at a restart, which are compared with RPC. */
+export interface ComparedSlots {
+  readonly from: number
+  readonly to: number
+}
+
 /** The simulated market and the service that follows it. */
 export interface TestBed {
   readonly simulator: Simulator
@@ -39,12 +50,19 @@ export interface TestBed {
   readonly deployed: Deployed
   readonly position: Position
   readonly parts: readonly DeployedPart[]
+  /** Slots that takeovers of ingest have compared with RPC (rule K14), without those by a kill. */
+  readonly takeovers: readonly ComparedSlots[]
   /** Ports of the APIs. */
   readonly ports: readonly number[]
   /** Unix ms at which the test bed was opened. */
   readonly openedAt: number
   /** Closes everything; reports what does not close in time instead of throwing. */
   close(): Promise<void>
+}
+
+/** The slots that a service which is started now compares with RPC. */
+export function comparedSlots({ position, simulator }: Pick<TestBed, 'position' | 'simulator'>) {
+  return { from: (position.slot ?? START_SLOT) - COMPARED_SLOTS, to: simulator.slot }
 }
 
 /** Creates the clock of a test bed's market. */
@@ -83,10 +101,14 @@ export async function openTestBed(options: TestBedOptions): Promise<TestBed> {
   const emptied = servers === null ? null : await emptyServers(servers)
   const wallets: readonly Address[] = simulator.wallets.slice(0, addsWallet ? -1 : TRACKED_WALLETS)
   const ports = isCluster ? [await freePort(), await freePort()] : [await freePort()]
+  const ways = isCluster ? 2 : 0
+  const relays = await Promise.all(
+    Array.from({ length: ways }, () => startFlakyRelay(simulator.endpoint)),
+  )
   const deployment = await deploy('embedded', wallets, {
     ...emptied?.env,
     ...(isCluster && { INGEST_FAILOVER: 'true' }),
-    YELLOWSTONE_ENDPOINT: simulator.endpoint,
+    YELLOWSTONE_ENDPOINT: isCluster ? relays.map(({ url }) => url).join(',') : simulator.endpoint,
     SOLANA_RPC_URL: simulator.rpcUrl,
     SOL_PRICE_POOL: simulator.solPricePool,
     PORT: String(ports[0]),
@@ -95,25 +117,32 @@ export async function openTestBed(options: TestBedOptions): Promise<TestBed> {
   const store = emptied?.store ?? null
   const parts: readonly DeployedPart[] =
     emptied === null ? ['all'] : isCluster ? [...PARTS, ...SECOND_PARTS] : PARTS
+  const faults =
+    serversDir !== null && isCluster ? await clusterFaults(serversDir, servers ?? {}, relays) : null
+  // Older processes run on the schema of the next build before an upgrade begins (rule K19).
+  if (faults !== null)
+    await commandOutcome(startOperator(deployment.env, ['migrate'], faults.nextRoot))
+  const position = new Position(ports)
+  const takeovers: ComparedSlots[] = []
   const deployed = new Deployed({
     simulator,
     deployment,
     parts,
     envOf: { 'api-2': { PORT: String(ports[1]) } },
-    faults:
-      serversDir !== null && isCluster ? await clusterFaults(serversDir, servers ?? {}) : null,
+    faults,
     serversDir,
     laterWallet: simulator.wallets[TRACKED_WALLETS - 1] ?? null,
     query: store === null ? null : (sql) => store.query(sql),
+    onTakeover: () => takeovers.push(comparedSlots({ position, simulator })),
     tell,
   })
-  const position = new Position(ports)
   return {
     simulator,
     deployment,
     deployed,
     position,
     parts,
+    takeovers,
     ports,
     openedAt,
     async close() {
@@ -121,6 +150,7 @@ export async function openTestBed(options: TestBedOptions): Promise<TestBed> {
       deployed.close()
       await closeOne('the processes', () => deployment.remove(), tell)
       await closeOne('the database', () => emptied?.drop(), tell)
+      for (const relay of relays) await closeOne('a relay', () => relay.close(), tell)
       await closeOne('the simulator', () => simulator.close(), tell)
     },
   }

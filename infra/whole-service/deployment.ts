@@ -30,8 +30,16 @@ export interface Deployment {
   readonly processes: ReadonlyMap<string, ServiceProcess>
   /** Environment variables of all processes. */
   readonly env: Readonly<Record<string, string>>
-  /** Starts a process of a role, or the one process. `env` is for this process alone. */
-  start(role: Role | 'all', env?: Readonly<Record<string, string>>, name?: string): ServiceProcess
+  /**
+   * Starts a process of a role, or the one process. `env` is for this process alone. `root`: folder
+   * of its build, by default this one.
+   */
+  start(
+    role: Role | 'all',
+    env?: Readonly<Record<string, string>>,
+    name?: string,
+    root?: string,
+  ): ServiceProcess
   /** Starts all processes of the deployment. */
   startAll(): void
   /** Creates an account with credits by the operator's command; returns its key. */
@@ -98,9 +106,11 @@ export async function deploy(
     role: Role | 'all',
     own: Readonly<Record<string, string>> = {},
     name: string = role,
+    root?: string,
   ): ServiceProcess {
     const roles = role === 'all' ? {} : { ROLES: role }
-    const process = startProcess('infra/service/main.js', { ...environment, ...roles, ...own })
+    const all = { ...environment, ...roles, ...own }
+    const process = startProcess('infra/service/main.js', all, [], [], root)
     processes.set(name, process)
     started.push(process)
     return process

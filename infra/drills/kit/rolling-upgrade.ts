@@ -1,9 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import bs58 from 'bs58'
-import { createStore } from '../../../pipeline/store/create-store.ts'
 import { catchUp, type MarketClock, runTo, settle, startMarket } from '../../simulate/clock.ts'
 import { leaveUntraded, missingFacts } from '../../simulate/compare-facts.ts'
+import {
+  makeNextBuild,
+  NEXT_COLUMN,
+  NEXT_FORMAT,
+  NEXT_SCHEMA,
+  NOTE,
+} from '../../simulate/next-build.ts'
 import { STALLED_MS } from '../../simulate/patience.ts'
 import {
   createMarketClock,
@@ -18,7 +24,6 @@ import { Follower } from '../../whole-service/follower.ts'
 import { commandOutcome, ROOT, startOperator } from '../../whole-service/service-process.ts'
 import { compareWithChain } from './compare-with-chain.ts'
 import { Fleet, type Member, readiness } from './fleet.ts'
-import { makeNextBuild, NEXT_COLUMN, NEXT_FORMAT, NEXT_SCHEMA, NOTE } from './next-build.ts'
 import { RestLoad } from './rest-load.ts'
 import { feedChecks } from './resumed-feed.ts'
 import { runOperator } from './run-operator.ts'
@@ -242,12 +247,7 @@ class RollingUpgrade {
     return feedChecks({ received }, this.#chain, { seed: this.#options.seed, hole: null })
   }
 
-  /** Compares the tables as this version knows them. */
   async #checkTables(): Promise<number> {
-    const { CLICKHOUSE_URL = '' } = this.#bed.deployment.env
-    const store = await createStore({ kind: 'clickhouse', url: new URL(CLICKHOUSE_URL) })
-    await store.command(`ALTER TABLE swaps DROP COLUMN ${NEXT_COLUMN}`)
-    await store.close()
     const { faults, rows } = await compareWithChain(this.#bed, this.#chain)
     this.#faults.push(...faults)
     return rows

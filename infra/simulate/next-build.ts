@@ -9,8 +9,8 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { FORMAT_VERSION } from '../../../pipeline/domain/log-format.ts'
-import { ROOT } from '../../whole-service/service-process.ts'
+import { FORMAT_VERSION } from '../../pipeline/domain/log-format.ts'
+import { ROOT } from '../whole-service/service-process.ts'
 
 /** The schema file of the next build. */
 export const NEXT_SCHEMA = '9000_next_build.sql'
