@@ -10,7 +10,7 @@ import { readOptions } from '../bench/kit/options.ts'
 import { residentMiB } from '../bench/kit/resident.ts'
 import { serversStatus, startServers } from '../servers/servers.ts'
 import { CALM_MARKET } from '../simulator/market/sizes.ts'
-import { Customer } from '../whole-service/customer.ts'
+import { type ContractTrade, Customer } from '../whole-service/customer.ts'
 import { type Deployment, deploy, emptyServers } from '../whole-service/deployment.ts'
 import { Follower } from '../whole-service/follower.ts'
 import { freePort } from '../whole-service/free-port.ts'
@@ -23,8 +23,8 @@ const USAGE = `npm run -s drill -- soak --data DIR [options]
 Runs two processes of each role on a cluster, over many times the trades of the market that npm
 start has, with a follower on each API. Prints the longest lag of an API, the memory of each process
 and the disk of each server every few minutes. Exits with 1 if a process of the service grows after
-the first quarter, the lag grows, a process ends, a follower misses trades of the other one, or
-credits do not add up.
+the first quarter, the lag grows, a process ends, a follower got other trades than those of
+GET /trades, or credits do not add up.
 
   --data DIR     folder of a cluster (infra/servers); left running
   --minutes N    how long (120)
@@ -86,12 +86,14 @@ export async function run(args: readonly string[]): Promise<boolean> {
     const samples = await watch(fleet, data, urls, { minutes, every })
     await Promise.all(followers.map((follower) => follower.stop()))
     await delay(ROLL_UP_MS)
-    const faults = [...growing(samples), ...differing(followers)]
+    const reader = new Customer(urls[0] ?? '', (await createAccount(deployment)).key)
+    const stored = await reader.walkTrades()
+    const faults = [...growing(samples), ...differing(followers, stored.trades)]
     for (const [place, { wallet }] of accounts.entries()) {
       const sent = followers[place]?.allIds().length ?? 0
       const shown = await runOperator(deployment, 'account', 'show', '--wallet', wallet)
       const paid = GRANTED - Number(shown.balance_credits)
-      print(`${sent} trades sent by API ${place + 1}`)
+      print(`${sent} trades sent by API ${place + 1}, ${paid} credits paid`)
       if (sent === 0) faults.push(`API ${place + 1} sent no trade`)
       if (paid !== sent) faults.push(`a customer pays ${paid} credits for ${sent} trades`)
     }
@@ -188,19 +190,28 @@ function growing(samples: readonly Sample[]): string[] {
   return faults
 }
 
-/** Trades that one follower got and the other did not, between the first and the last of both. */
-function differing(followers: readonly Follower[]): string[] {
-  const texts = followers.map((follower) => follower.all().map((trade) => JSON.stringify(trade)))
-  const [one = [], two = []] = texts
-  const [first, last] = [Math.max, Math.min].map((choose, at) =>
-    choose(...texts.map((own) => Number(JSON.parse(own.at(-at) ?? '{}').block_time))),
-  )
-  const shared = (own: readonly string[]) =>
-    own.filter((text) => {
-      const { block_time: time } = JSON.parse(text)
-      return time > Number(first) && time < Number(last)
-    })
-  const [ofOne, ofTwo] = [shared(one), shared(two)]
-  if (ofOne.join('\n') === ofTwo.join('\n')) return []
-  return [`the followers got ${ofOne.length} and ${ofTwo.length} trades of the same time`]
+/**
+ * Whether each follower got just the trades that `GET /trades` has, between the first and the last
+ * second of all.
+ */
+function differing(
+  followers: readonly Follower[],
+  stored: readonly ContractTrade[],
+): readonly string[] {
+  const received = followers.map((follower) => [...follower.all(), ...follower.allLate()])
+  const timesOf = (trades: readonly ContractTrade[]) => trades.map((t) => Number(t.block_time))
+  const first = Math.max(...received.map((own) => Math.min(...timesOf(own))))
+  const last = Math.min(...received.map((own) => Math.max(...timesOf(own))))
+  const textsOf = (trades: readonly ContractTrade[]) =>
+    trades
+      .filter((trade) => Number(trade.block_time) > first && Number(trade.block_time) < last)
+      .map((trade) => JSON.stringify(trade))
+      .sort()
+  const expected = textsOf(stored)
+  print(`${expected.length} trades of GET /trades compared with those of each follower`)
+  return received.flatMap((own, place) => {
+    const texts = textsOf(own)
+    if (texts.join('\n') === expected.join('\n')) return []
+    return [`API ${place + 1} sent ${texts.length} trades, GET /trades has ${expected.length}`]
+  })
 }
