@@ -295,6 +295,8 @@ export class Deployed {
       return fillDisk(filler)
     }
     if (act === 'free') rmSync(filler)
+    // A broker whose disk is full ends, at some time.
+    if (act === 'free' && only.startsWith('kafka')) await killServers(serversDir, { only })
     if (act === 'start' || act === 'free') {
       const started = within(SERVER_MS, `${only} to start`, startServers(serversDir, { only }))
       this.#starting.push(this.#noted(started.then(() => void this.away.delete(only))))

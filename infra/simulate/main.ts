@@ -63,9 +63,12 @@ async function main(): Promise<number> {
   }
   const seeds = Array.from({ length: last - first + 1 }, (_, at) => first + at)
   const runAll = () => Promise.all(seeds.map((one) => limit(runOne, one)))
-  if (servers === null) await runAll()
-  else await withServers(servers, { cluster, ...(portBase !== 0 && { portBase }) }, runAll)
-  if (isOwn && servers !== null) rmSync(servers, { recursive: true })
+  try {
+    if (servers === null) await runAll()
+    else await withServers(servers, { cluster, ...(portBase !== 0 && { portBase }) }, runAll)
+  } finally {
+    if (isOwn && servers !== null) rmSync(servers, { recursive: true })
+  }
   const seconds = ((Date.now() - beganAt) / 1000).toFixed(0)
   const told = failed.length === 0 ? 'every seed is right' : `failing seeds: ${failed.join(', ')}`
   if (also.has('omissions') && seeds.length > 1)
