@@ -25,9 +25,10 @@ type Fault =
 
 /**
  * Codes with which a server says that it cannot write now, while another one may: no Keeper,
- * read-only tables, a full disk, not in the quorum. Source: ErrorCodes.cpp of ClickHouse.
+ * read-only tables, a full disk and a file that ends too early because of it, not in the quorum.
+ * Source: ErrorCodes.cpp of ClickHouse.
  */
-const CANNOT_WRITE = new Set([225, 242, 243, 289, 999])
+const CANNOT_WRITE = new Set([33, 225, 242, 243, 289, 999])
 
 /** How often the server in use is checked, in milliseconds. */
 const CHECK_EVERY_MS = 2000

@@ -44,9 +44,10 @@ const ACCESS_DENIED = 497
 
 /**
  * Codes of temporary failures: timeouts, memory, too many parts or queries, disks that are full or
- * read-only, a server that stops or starts, a replica set without Keeper or quorum.
+ * read-only, files that end too early (33, seen on a full disk), a server that stops or starts, a
+ * replica set without Keeper or quorum.
  */
 const BUSY_CODES = new Set([
-  3, 74, 75, 76, 159, 164, 198, 202, 203, 209, 210, 216, 225, 236, 241, 242, 243, 252, 254, 279,
+  3, 33, 74, 75, 76, 159, 164, 198, 202, 203, 209, 210, 216, 225, 236, 241, 242, 243, 252, 254, 279,
   285, 286, 289, 319, 394, 425, 439, 473, 519, 574, 594, 640, 649, 692, 698, 745, 999,
 ])
