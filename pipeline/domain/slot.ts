@@ -54,6 +54,17 @@ export interface ResumePoint {
   readonly partial: readonly PartialSlot[]
   /** `Rewind.attempt` of the next rewind to the checkpoint. */
   readonly attempt: number
+  /**
+   * Blocks up to the checkpoint of which it is known what was appended, oldest first. What else is
+   * found in them later is late (rule K2).
+   */
+  readonly appended: readonly AppendedBlock[]
+}
+
+/** A sealed block that is on the log, and its transactions with events there. */
+export interface AppendedBlock extends Pick<SlotMarker, 'slot' | 'blockTime' | 'blockId'> {
+  /** Base58 signatures, in ascending order. */
+  readonly signatures: readonly string[]
 }
 
 /** A slot that was perhaps not appended whole. */
@@ -71,6 +82,7 @@ export const LIVE_START: ResumePoint = {
   withdrawn: new Set(),
   partial: [],
   attempt: 1,
+  appended: [],
 }
 
 /**

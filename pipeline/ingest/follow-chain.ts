@@ -1,5 +1,6 @@
 import type { Address } from '../domain/address.ts'
 import { ServiceError } from '../domain/service-error.ts'
+import type { AppendedBlock } from '../domain/slot.ts'
 import type { Wallets } from '../domain/wallets.ts'
 import type { Logger } from '../runtime/logger.ts'
 import { pause } from '../runtime/pause.ts'
@@ -12,7 +13,7 @@ import { createRefusals } from './rpc/refusals.ts'
 import { StoppedError } from './rpc/retry-until-stopped.ts'
 import { createRpcHistory, type RpcHistory } from './rpc/rpc-history.ts'
 import type { SolanaRpc } from './rpc/solana-rpc.ts'
-import { selectTracked } from './select-tracked.ts'
+import { keyOfSignature, selectTracked } from './select-tracked.ts'
 import { createSlotPipeline, type SlotPipeline } from './slot-pipeline.ts'
 import type { SolPrices } from './sol-price.ts'
 import { createBackoff } from './stream/backoff.ts'
@@ -45,6 +46,8 @@ export interface FollowConfig {
   readonly head: number | null
   /** Where finality is followed from. */
   readonly finality: FinalityStart
+  /** Blocks up to the checkpoint of which it is known what was emitted; default: none. */
+  readonly appended?: readonly AppendedBlock[]
 }
 
 /** Dependencies of a chain follower. */
@@ -111,7 +114,14 @@ export class ChainFollower {
     )
     const { signal } = this.#closing
     this.#pipeline = createSlotPipeline(
-      { head: config.head, withdrawn: config.finality.withdrawn },
+      {
+        head: config.head,
+        withdrawn: config.finality.withdrawn,
+        emitted: (config.appended ?? []).map(({ signatures, ...block }) => ({
+          ...block,
+          keys: signatures.flatMap((signature) => keyOfSignature(signature) ?? []),
+        })),
+      },
       {
         prices: deps.prices,
         metrics: deps.metrics,

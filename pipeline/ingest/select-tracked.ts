@@ -15,13 +15,18 @@ export function selectTracked(block: RpcBlock, wallets: Wallets): FetchedBlock<R
   block.transactions.forEach((json, index) => {
     if (!namesWallet(json, wallets)) return
     const signature = fieldOf(fieldOf(fieldOf(json, 'transaction'), 'signatures'), 0)
-    const bytes = typeof signature === 'string' ? decodeBase58(signature) : null
-    if (bytes === null) return
-    const key = Buffer.from(bytes).toString('latin1')
+    const key = typeof signature === 'string' ? keyOfSignature(signature) : null
+    if (key === null) return
     const item = { kind: 'rpc', slot, index, json } as const
     transactions.push({ key, index, bytes: sizeOf(item), item })
   })
   return { slot, parent, blockTime, blockId, transactions }
+}
+
+/** The key of the transaction with a base58 signature (`PendingTransaction`); null: it is none. */
+export function keyOfSignature(signature: string): string | null {
+  const bytes = decodeBase58(signature)
+  return bytes === null ? null : Buffer.from(bytes).toString('latin1')
 }
 
 /** Whether a transaction in encoding `json` names a tracked wallet. Addresses are base58 there. */

@@ -52,9 +52,9 @@ export interface SlotPipelineDeps {
   readonly onOverflow: () => void
 }
 
-/** A pipeline that continues after slot `head`. `withdrawn`: see `SlotSealerOptions`. */
+/** A pipeline that continues after slot `head`; `start`: see `SlotSealerOptions`. */
 export function createSlotPipeline(
-  start: Pick<SlotSealerOptions, 'head' | 'withdrawn'>,
+  start: Pick<SlotSealerOptions, 'head' | 'withdrawn' | 'emitted'>,
   deps: SlotPipelineDeps,
   limits: Pick<FollowLimits, 'patienceMs' | 'maxWaitingSlots' | 'maxPendingBytes'>,
 ): SlotPipeline {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import {
+  type AppendedBlock,
   chainTo,
   checkpointSlot,
   isLater,
@@ -66,7 +67,32 @@ export async function findResumePoint(
     withdrawn: withdrawnByAll(tails, chain),
     partial: partialSlots(tails, slot),
     attempt: 1 + Math.max(0, ...tails.map(({ rewind }) => attemptAt(rewind, slot))),
+    appended: appendedBlocks(tails, chain),
   }
+}
+
+/** The blocks of these markers of which every entry was read, and that never left the chain. */
+function appendedBlocks(tails: readonly Tail[], chain: readonly SlotMarker[]): AppendedBlock[] {
+  const after = Math.max(...tails.map(completeAfter))
+  return chain
+    .filter(({ slot }) => slot > after && !tails.some(({ withdrawn }) => withdrawn.has(slot)))
+    .map(({ slot, blockTime, blockId }) => {
+      const all = tails.flatMap((tail) => signaturesOf(tail, slot))
+      return { slot, blockTime, blockId, signatures: [...new Set(all)].sort() }
+    })
+}
+
+/** The signatures of a slot that no rewind voids. */
+function signaturesOf({ signatures, rewound }: Tail, slot: number): string[] {
+  const from = rewound.get(slot) ?? -1n
+  return [...(signatures.get(slot) ?? [])].flatMap(([signature, offset]) =>
+    offset > from ? [signature] : [],
+  )
+}
+
+/** A slot after which every entry of a partition was read: records come before their marker. */
+function completeAfter(tail: Tail): number {
+  return tail.from === tail.low ? -1 : Math.min(...tail.markers.keys())
 }
 
 function refuseNewer(tails: readonly Tail[]): void {
@@ -123,6 +149,8 @@ interface Tail {
   readonly markers: Map<number, { readonly marker: SlotMarker; readonly offset: bigint }>
   /** By slot: the offset of the newest record read so far. */
   readonly records: Map<number, bigint>
+  /** By slot: the signatures of its records read so far, each with its newest offset. */
+  readonly signatures: Map<number, Map<string, bigint>>
   /** By slot: the offset of the newest rewind read so far, which voids what is below it. */
   readonly rewound: Map<number, bigint>
   /** By slot: the offset of the newest other withdrawal read so far. */
@@ -165,6 +193,7 @@ async function openTails(kafka: KafkaClient, topic: string, step: number): Promi
     to: BigInt(high),
     markers: new Map(),
     records: new Map(),
+    signatures: new Map(),
     rewound: new Map(),
     withdrawn: new Map(),
     rewind: null,
@@ -261,6 +290,12 @@ function readEntry(tail: Tail, { offset: text, value }: KafkaMessage): void {
     if (isLater(rewind, tail.rewind)) tail.rewind = rewind
   } else if (message.kind === 'record') {
     const { slot } = message.record
+    if ('signature' in message.record) {
+      const { signature } = message.record
+      const signatures = tail.signatures.get(slot) ?? new Map<string, bigint>()
+      tail.signatures.set(slot, signatures)
+      if (isNewest(signatures.get(signature))) signatures.set(signature, offset)
+    }
     if (isNewest(tail.rewound.get(slot)) && isNewest(tail.records.get(slot)))
       tail.records.set(slot, offset)
   } else if (message.kind === 'marker') {

@@ -6,6 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import anyTest from 'ava'
 import { Kafka, logLevel } from 'kafkajs'
 import { killServers, startServers, stopServers } from '../../infra/servers/servers.ts'
+import type { Undecoded } from '../domain/event.ts'
 import { FORMAT_VERSION } from '../domain/log-format.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import { LIVE_START, type SlotMarker } from '../domain/slot.ts'
@@ -354,11 +355,18 @@ test(`entries deleted before a running reader came to them assign its partitions
 test(`a restart continues with what is not final, and with what was not appended whole (rules K3, K9)${why}`, async (t) => {
   const prefix = aPrefix()
   const log = await createKafkaLog(config(prefix), deps(), 2)
+  t.teardown(() => log.close())
   const sealed = (slot: number, blockId = BigInt(slot), parent = slot - 1): SlotMarker => ({
     ...marker(slot),
     parent,
     blockId,
     finalized: slot <= 3 ? null : Math.min(slot, 7) - 3,
+  })
+  const appended = (block: SlotMarker, ...signatures: string[]) => ({
+    slot: block.slot,
+    blockTime: block.blockTime,
+    blockId: block.blockId,
+    signatures,
   })
   t.deepEqual(await log.resumePoint(), LIVE_START)
   for (const slot of [1, 2, 3]) await log.appendSlot({ marker: sealed(slot), records: [] })
@@ -371,10 +379,14 @@ test(`a restart continues with what is not final, and with what was not appended
       withdrawn: new Set<number>(),
       partial: [],
       attempt: 1,
+      appended: [1, 2, 3].map((slot) => appended(sealed(slot))),
     },
     'before anything was final',
   )
-  for (const slot of [4, 5, 6]) await log.appendSlot({ marker: sealed(slot), records: [] })
+  for (const slot of [4, 5]) await log.appendSlot({ marker: sealed(slot), records: [] })
+  const [inTime, late] = ['4'.repeat(88), '5'.repeat(88)] as const
+  await log.appendSlot({ marker: sealed(6), records: [undecoded(6, 1, inTime)] })
+  await log.appendLate([undecoded(6, 2, late)], 'stream', 6n)
   await log.appendSlot({ marker: sealed(8, 8n, 6), records: [] })
   const expected = {
     checkpoint: sealed(8, 8n, 6),
@@ -383,11 +395,17 @@ test(`a restart continues with what is not final, and with what was not appended
     withdrawn: new Set<number>(),
     partial: [],
     attempt: 1,
+    appended: [
+      ...[1, 2, 3, 4, 5].map((slot) => appended(sealed(slot))),
+      appended(sealed(6), inTime, late),
+      appended(sealed(8, 8n, 6)),
+    ],
   }
   t.deepEqual(await log.resumePoint(), expected)
 
   // A process that dies appends some entries of some slots, perhaps thousands.
   const producer = client().producer()
+  t.teardown(() => producer.disconnect())
   await producer.connect()
   const write = (partition: number, messages: readonly LogMessage[]) =>
     producer.send({
@@ -433,13 +451,34 @@ test(`a restart continues with what is not final, and with what was not appended
   await write(0, [{ kind: 'withdrawal', withdrawal }])
   t.deepEqual((await log.resumePoint()).withdrawn, new Set())
   await log.appendWithdrawal(withdrawal)
-  const { unfinalized, withdrawn } = await log.resumePoint()
+  const { unfinalized, withdrawn, appended: left } = await log.resumePoint()
   t.deepEqual(
-    { unfinalized, withdrawn },
-    { unfinalized: expected.unfinalized, withdrawn: new Set([5]) },
+    { unfinalized, withdrawn, left },
+    {
+      unfinalized: expected.unfinalized,
+      withdrawn: new Set([5]),
+      left: expected.appended.filter(({ slot }) => slot !== 5),
+    },
   )
-  await producer.disconnect()
-  await log.close()
+})
+
+test(`of a slot that a rewind withdraws, a restart knows only what was appended after it (rules K2, K9)${why}`, async (t) => {
+  const log = await createKafkaLog(config(aPrefix()), deps(), 2)
+  t.teardown(() => log.close())
+  const [voided, kept] = ['4'.repeat(88), '5'.repeat(88)] as const
+  await log.appendSlot({ marker: marker(1), records: [] })
+  await log.appendLate([undecoded(2, 1, voided)], 'stream', null)
+  const rewind = { checkpoint: marker(1), attempt: 1 }
+  await log.appendWithdrawal({ slot: 2, blockId: null, solPrice: null, rewind })
+  await log.appendSlot({ marker: marker(2), records: [undecoded(2, 2, kept)] })
+  const { appended } = await log.resumePoint()
+  t.deepEqual(
+    appended.map(({ slot, signatures }) => [slot, signatures]),
+    [
+      [1, []],
+      [2, [kept]],
+    ],
+  )
 })
 
 test(`once a process leads, Kafka refuses what the one before it appends, and a process that does not lead may append (rule K14)${why}`, async (t) => {
@@ -758,3 +797,16 @@ anyTest('a Kafka that does not answer is named within seconds', async (t) => {
   t.is(error?.code, 'unreachable')
   t.true(error?.message.startsWith('KAFKA_BROKERS: no answer from 127.0.0.1:1: '), error?.message)
 })
+
+function undecoded(slot: number, wallet: number, signature: string): Undecoded {
+  return {
+    kind: 'undecoded',
+    wallet,
+    slot,
+    txIndex: wallet,
+    blockTime: 1_700_000_000,
+    signature,
+    programId: null,
+    reason: 'malformed',
+  }
+}

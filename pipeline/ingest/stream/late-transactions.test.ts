@@ -52,6 +52,22 @@ test('a rechecked block gives what its slot lacked, or everything when its slot 
   t.deepEqual(recent.slots(), [9, 11])
 })
 
+test('of a slot from before the start, what its log lacks is late, and the rest is fetched once more', (t) => {
+  const dropped = { duplicate: 0, passed_over: 0, too_old: 0 }
+  const recent = createLateTransactions<string>(3, dropped)
+  recent.resume(sealed(11), ['a'])
+  const block = { ...sealed(11), parent: 10, transactions: ['a', 'b', 'c'].map(transaction) }
+  t.deepEqual(recent.find(11, transaction('b')), late(11, 'b', 'stream'))
+  t.is(recent.find(11, transaction('a')), null)
+  t.deepEqual(recent.recheck(block), [
+    late(11, 'a', 'backfill'),
+    late(11, 'b', 'backfill'),
+    late(11, 'c', 'stream'),
+  ])
+  t.deepEqual(recent.recheck(block), [])
+  t.deepEqual(dropped, { duplicate: 4, passed_over: 0, too_old: 0 })
+})
+
 test('the lowest slots are forgotten first, in whatever order they came', (t) => {
   const recent = createLateTransactions<string>(2, { duplicate: 0, passed_over: 0, too_old: 0 })
   recent.remember(sealed(11), [])

@@ -12,11 +12,14 @@ import type {
 export interface LateTransactions<T> {
   /** Remembers a sealed slot with the keys of its transactions. Slots come in ascending order. */
   remember(block: SealedBlock, keys: Iterable<string>): void
+  /** The same for a slot that was sealed before the start, as far as its keys are known. */
+  resume(block: SealedBlock, keys: Iterable<string>): void
   /** A transaction of a passed slot. Null when it is dropped; the reason is counted. */
   find(slot: number, transaction: PendingTransaction<T>): LateTransaction<T> | null
   /**
-   * The transactions of a block that were not emitted before. After a restart nothing is known of
-   * the slots before the checkpoint, so all of them are returned, with origin `backfill`.
+   * The transactions of a block that were not emitted before. Those that perhaps were, before the
+   * start, have origin `backfill`: all of a slot that is not remembered, and the first time those
+   * of a resumed slot with a known key. What came late is perhaps not on all partitions.
    */
   recheck(block: FetchedBlock<T>): LateTransaction<T>[]
   /**
@@ -31,12 +34,19 @@ export interface LateTransactions<T> {
 }
 
 /** A sealed block. */
-type SealedBlock = Pick<FetchedBlock<unknown>, 'slot' | 'blockTime' | 'blockId'>
+export type SealedBlock = Pick<FetchedBlock<unknown>, 'slot' | 'blockTime' | 'blockId'>
 
 /** Remembers at most `limit` slots and counts dropped transactions in `dropped`. */
 export function createLateTransactions<T>(limit: number, dropped: DropCounts): LateTransactions<T> {
   /** Remembered slots in ascending order. */
   const remembered = new Map<number, Remembered>()
+
+  function remember({ slot, blockTime, blockId }: SealedBlock, keys: Iterable<string>): Remembered {
+    const sealed: Remembered = { blockTime, blockId, keys: new Set(keys), isSettled: false }
+    remembered.set(slot, sealed)
+    if (remembered.size > limit) remembered.delete(remembered.keys().next().value ?? slot)
+    return sealed
+  }
 
   function find(slot: number, transaction: PendingTransaction<T>): LateTransaction<T> | null {
     const sealed = remembered.get(slot)
@@ -64,9 +74,9 @@ export function createLateTransactions<T>(limit: number, dropped: DropCounts): L
   }
 
   return {
-    remember({ slot, blockTime, blockId }, keys) {
-      remembered.set(slot, { blockTime, blockId, keys: new Set(keys), isSettled: false })
-      if (remembered.size > limit) remembered.delete(remembered.keys().next().value ?? slot)
+    remember,
+    resume(block, keys) {
+      remember(block, keys).isResumed = true
     },
     find,
     recheck(block) {
@@ -74,7 +84,15 @@ export function createLateTransactions<T>(limit: number, dropped: DropCounts): L
       const known = remembered.get(slot)
       // The server of the stream and that of RPC may be on different forks.
       if (known && isOtherBlock(known.blockId, blockId)) return []
-      if (known) return transactions.flatMap((found) => find(slot, found) ?? [])
+      if (known) {
+        const again = known.isResumed ? transactions.filter(({ key }) => known.keys.has(key)) : []
+        known.isResumed = false
+        const others = transactions.filter((one) => !again.includes(one))
+        return [
+          ...allLate({ ...block, transactions: again }, 'backfill'),
+          ...others.flatMap((one) => find(slot, one) ?? []),
+        ]
+      }
       const keys = new Set(transactions.map(({ key }) => key))
       insert(slot, { blockTime, blockId, keys, isSettled: false })
       return allLate(block, 'backfill')
@@ -109,4 +127,6 @@ interface Remembered extends Pick<SealedBlock, 'blockTime' | 'blockId'> {
   readonly keys: Set<string>
   /** Whether all its transactions are known for good. */
   readonly isSettled: boolean
+  /** Whether it was sealed before the start, and not compared with its block since. */
+  isResumed?: boolean
 }

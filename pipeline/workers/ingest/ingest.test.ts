@@ -468,6 +468,40 @@ test.serial(
 )
 
 test.serial(
+  'after a start, what the log lacks of a slot that it has is late; what it has is not sent again (rule K2)',
+  async (t) => {
+    const simulator = await startSimulator({ clock: { kind: 'manual', startSlot: START } })
+    const slot = START - 3
+    const events = meant(simulator, slot).filter((record) => 'signature' in record)
+    const signatures = [...new Set(events.map(({ signature }) => signature))]
+    const [lacking = '', ...known] = signatures
+    t.true(known.length > 0)
+    const blockTime = simulator.market.timeOf(slot)
+    const appended = [{ slot, blockTime, blockId: null, signatures: known }]
+    const recorded = recordingLog()
+    const ingest = await ingestOf(simulator, recorded.log, null, {
+      resumePoint: async () => ({ ...LIVE_START, checkpoint: aMarker(START), appended }),
+    })
+    const origins = () =>
+      Object.fromEntries(
+        recorded.late.flatMap(({ records, origin }) =>
+          records.flatMap((record) =>
+            'signature' in record && record.slot === slot ? [[record.signature, origin]] : [],
+          ),
+        ),
+      )
+    simulator.advance(1)
+    await recorded.until(() => Object.keys(origins()).length === signatures.length)
+    t.deepEqual(origins(), {
+      [lacking]: 'stream',
+      ...Object.fromEntries(known.map((signature) => [signature, 'backfill'])),
+    })
+    await ingest.stop()
+    await simulator.close()
+  },
+)
+
+test.serial(
   'a server that a start cannot reach, or that refuses it, is named with its variable',
   async (t) => {
     const simulator = await startSimulator({ clock: { kind: 'manual' }, xToken: 'right' })

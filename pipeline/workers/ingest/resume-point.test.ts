@@ -109,6 +109,7 @@ test.serial(
         { slot: 18, marker: sealed(18, 12, 16) },
       ],
       attempt: 1,
+      appended: [],
     })
   },
 )
