@@ -70,8 +70,6 @@ export interface DeployedOptions {
    * Runs a query on the servers; null: queries go through the operator's socket of the one process.
    */
   readonly query: Query | null
-  /** Called when an ingest has found that another one has taken over. */
-  readonly onTakeover?: () => void
   /** Receives progress lines in addition to those of the script. */
   readonly tell: (line: string) => void
 }
@@ -100,8 +98,12 @@ export class Deployed {
   readonly #ended = new Map<ServiceProcess, boolean>()
   /** Replicas of ClickHouse that have a fault. */
   readonly #faulty = new Set<ReplicaNumber>()
-  /** Processes and servers that are stopped by SIGSTOP. */
-  readonly #suspended = new Set<DeployedPart | NodeName>()
+  /** Processes that are stopped by SIGSTOP. */
+  readonly #suspended = new Set<DeployedPart>()
+  /** Servers that are stopped by SIGSTOP. */
+  readonly #suspendedServers = new Set<NodeName>()
+  /** Files that fill the disk of a server. */
+  readonly #fillers = new Set<string>()
   /** Processes of the next build. */
   readonly #upgraded = new Set<DeployedPart>()
   #isClosed = false
@@ -209,7 +211,7 @@ export class Deployed {
   supervise(): void {
     const [fault] = this.#faults
     if (fault) throw fault
-    const { deployment, onTakeover, tell } = this.#options
+    const { deployment, tell } = this.#options
     for (const [name, process] of deployment.processes) {
       const part = name as DeployedPart // they are started by this name
       const { exitCode, signalCode } = process.child
@@ -226,7 +228,6 @@ export class Deployed {
         )
       const isServerAway = this.isHalted || SERVER_NAMES.some((server) => this.away.has(server))
       if (!isFenced && isServerAway) continue
-      if (isFenced) onTakeover?.()
       tell(`${part} ended: ${process.stderr().trimEnd().split('\n').at(-1)}; starting it again`)
       this.start(part)
     }
@@ -248,9 +249,12 @@ export class Deployed {
     return (await Promise.all(ends)).flat()
   }
 
-  /** Gives up commands that are being retried. */
-  close(): void {
+  /** Gives up commands that are being retried. Ends what a failed run has left of its servers. */
+  async close(): Promise<void> {
     this.#isClosed = true
+    const { serversDir } = this.#options
+    for (const filler of this.#fillers) rmSync(filler, { force: true })
+    for (const name of this.#suspendedServers) await signalServer(serversDir, name, 'SIGCONT')
     this.#options.faults?.close()
   }
 
@@ -286,12 +290,13 @@ export class Deployed {
     if (serversDir === null) return
     const data = join(serversDir, only, 'data')
     const filler = join(data, 'filler')
-    if (act === 'start' && this.#suspended.delete(only)) {
+    if (act === 'start' && this.#suspendedServers.delete(only)) {
       this.away.delete(only)
       return signalServer(serversDir, only, 'SIGCONT')
     }
     if (act === 'fill') {
       this.away.add(only)
+      this.#fillers.add(filler)
       return fillDisk(filler)
     }
     if (act === 'free') rmSync(filler)
@@ -306,7 +311,7 @@ export class Deployed {
     if (act === 'lose') await faults?.brokersInSync()
     this.away.add(only)
     if (act === 'suspend') {
-      this.#suspended.add(only)
+      this.#suspendedServers.add(only)
       return signalServer(serversDir, only, 'SIGSTOP')
     }
     const end = act === 'stop' ? stopServers : killServers
@@ -367,8 +372,12 @@ export class Deployed {
 type PartAct = Extract<ScriptStep, { part: DeployedPart }>['act']
 type ServerAct = Extract<ScriptStep, { server: NodeName }>['act']
 
-async function signalServer(dir: string, only: NodeName, signal: NodeJS.Signals): Promise<void> {
-  const [server] = await serversStatus(dir, { only })
+async function signalServer(
+  dir: string | null,
+  only: NodeName,
+  signal: NodeJS.Signals,
+): Promise<void> {
+  const [server] = dir === null ? [] : await serversStatus(dir, { only })
   if (server?.pid) process.kill(server.pid, signal)
 }
 

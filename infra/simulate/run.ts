@@ -33,9 +33,7 @@ import { longestSilences, type Moment, type Silence } from './silence.ts'
 import {
   CALM_SLOTS,
   CLOSE_MS,
-  type ComparedSlots,
   closeOne,
-  comparedSlots,
   createMarketClock,
   OPENING_SLOTS,
   openTestBed,
@@ -81,6 +79,8 @@ export const EXTRAS = ['backfill', 'wallet', 'absence', 'omissions', 'reversals'
 /** One of `EXTRAS`. */
 export type Extra = (typeof EXTRAS)[number]
 
+/** A restart compares this many slots before the newest stored one with RPC (rule K2). */
+const COMPARED_SLOTS = 64
 /**
  * A slot with omissions, or on a cluster, takes this long, a quarter of a real one: breaks open and
  * heal, and others take over, while the market goes on.
@@ -100,6 +100,12 @@ const NODES = [
 /** In one of so many runs with omissions the stream is silent about a wallet at the end. */
 const SILENT_EVERY = 8
 const SILENT_WALLET = 1
+
+/** Slots up to the tip at a restart, which are compared with RPC. */
+interface ComparedSlots {
+  readonly from: number
+  readonly to: number
+}
 
 /** A run in progress. */
 interface Run {
@@ -210,7 +216,7 @@ interface Played {
 /** Carries the script out. */
 async function play(run: Run): Promise<Played> {
   const { clock, script, bed, follower, options, slots, cuts } = run
-  const { simulator, deployed } = bed
+  const { simulator, deployed, position } = bed
   const tell = tellWithTime(options, bed)
   await startMarket(
     clock,
@@ -231,7 +237,7 @@ async function play(run: Run): Promise<Played> {
     const isCut = step.act === 'cut' || ('part' in step && follows(step.part))
     if (isCut) cuts.push(Date.now())
     if (step.act !== 'start' && 'part' in step && follows(step.part))
-      compared.push(comparedSlots(bed))
+      compared.push({ from: (position.slot ?? START_SLOT) - COMPARED_SLOTS, to: simulator.slot })
     await deployed.do(step)
     if (step === first && options.also.has('omissions')) {
       await waitForFinality(clock, 'snapshots of balances', () => hasSnapshots(run))
@@ -410,19 +416,20 @@ function wrongTrades(run: Run, compared: readonly ComparedSlots[]): string[] {
 
 /**
  * Whether the feed may lack a trade: of the time before the first one that came, because the
- * follower began without a position; of a transaction that came late while the process was away,
- * because the comparison with RPC finds it and fetched trades never go to sockets (rule K2); of the
- * wallet that was added later; or of slots that the service passed over.
+ * follower began without a position; with a log in memory, of a transaction that came late while
+ * the process was away, because nothing then says what was sent before (rule K2); of the wallet
+ * that was added later; or of slots that the service passed over.
  */
 function mayMissTrade(
-  { options, script, follower, bed }: Run,
+  { options, script, follower }: Run,
   compared: readonly ComparedSlots[],
   { slot, txIndex, wallet, blockTime }: Swap,
 ): boolean {
   return (
     blockTime <= Number(follower.all()[0]?.block_time) ||
-    (comesLate(options.seed, slot, txIndex) &&
-      [...compared, ...bed.takeovers].some(({ from, to }) => slot >= from && slot <= to)) ||
+    (options.serversDir === null &&
+      comesLate(options.seed, slot, txIndex) &&
+      compared.some(({ from, to }) => slot >= from && slot <= to)) ||
     (options.also.has('wallet') && wallet === TRACKED_WALLETS) ||
     isPassedOver(script, slot - START_SLOT)
   )

@@ -331,7 +331,7 @@ function thingOf(step: ScriptStep): string | null {
 
 /** A step in words, without the number of the process or server: `kill -9 kafka`. */
 export function kindOf(step: ScriptStep): string {
-  return describeStep(step).replace(/-[0-9]\b/, '')
+  return describeStep(step).replace(/([a-z])-[0-9]\b/, '$1')
 }
 
 /** A step in words. */

@@ -34,15 +34,6 @@ export const CLOSE_MS = 30_000
 const PARTS: readonly DeployedPart[] = ['api', 'workers', 'ingest']
 const SECOND_PARTS: readonly DeployedPart[] = ['api-2', 'workers-2', 'ingest-2']
 
-/** A restart compares this many slots before the newest stored one with RPC (rule K2). */
-const COMPARED_SLOTS = 64
-
-/** Slots up to the tip at a restart, which are compared with RPC. */
-export interface ComparedSlots {
-  readonly from: number
-  readonly to: number
-}
-
 /** The simulated market and the service that follows it. */
 export interface TestBed {
   readonly simulator: Simulator
@@ -50,19 +41,12 @@ export interface TestBed {
   readonly deployed: Deployed
   readonly position: Position
   readonly parts: readonly DeployedPart[]
-  /** Slots that takeovers of ingest have compared with RPC (rule K14), without those by a kill. */
-  readonly takeovers: readonly ComparedSlots[]
   /** Ports of the APIs. */
   readonly ports: readonly number[]
   /** Unix ms at which the test bed was opened. */
   readonly openedAt: number
   /** Closes everything; reports what does not close in time instead of throwing. */
   close(): Promise<void>
-}
-
-/** The slots that a service which is started now compares with RPC. */
-export function comparedSlots({ position, simulator }: Pick<TestBed, 'position' | 'simulator'>) {
-  return { from: (position.slot ?? START_SLOT) - COMPARED_SLOTS, to: simulator.slot }
 }
 
 /** Creates the clock of a test bed's market. */
@@ -120,10 +104,12 @@ export async function openTestBed(options: TestBedOptions): Promise<TestBed> {
   const faults =
     serversDir !== null && isCluster ? await clusterFaults(serversDir, servers ?? {}, relays) : null
   // Older processes run on the schema of the next build before an upgrade begins (rule K19).
-  if (faults !== null)
-    await commandOutcome(startOperator(deployment.env, ['migrate'], faults.nextRoot))
+  if (faults !== null) {
+    const migrating = startOperator(deployment.env, ['migrate'], faults.nextRoot)
+    const { code, document } = await commandOutcome(migrating)
+    if (code !== 0) throw new Error(`operator migrate: ${JSON.stringify(document)}`)
+  }
   const position = new Position(ports)
-  const takeovers: ComparedSlots[] = []
   const deployed = new Deployed({
     simulator,
     deployment,
@@ -133,7 +119,6 @@ export async function openTestBed(options: TestBedOptions): Promise<TestBed> {
     serversDir,
     laterWallet: simulator.wallets[TRACKED_WALLETS - 1] ?? null,
     query: store === null ? null : (sql) => store.query(sql),
-    onTakeover: () => takeovers.push(comparedSlots({ position, simulator })),
     tell,
   })
   return {
@@ -142,12 +127,11 @@ export async function openTestBed(options: TestBedOptions): Promise<TestBed> {
     deployed,
     position,
     parts,
-    takeovers,
     ports,
     openedAt,
     async close() {
       position.close()
-      deployed.close()
+      await closeOne('the deployment', () => deployed.close(), tell)
       await closeOne('the processes', () => deployment.remove(), tell)
       await closeOne('the database', () => emptied?.drop(), tell)
       for (const relay of relays) await closeOne('a relay', () => relay.close(), tell)

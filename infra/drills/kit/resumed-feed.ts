@@ -44,8 +44,8 @@ export class Following {
 
 /**
  * Faults of a feed that was resumed: trades that are missing after its first one, or came twice.
- * Trades of `hole` (slots, both included) may be missing, and those that came late while no process
- * followed the stream.
+ * With a `hole` of the log (slots, both included) its trades may be missing, and those that came
+ * late while no process followed the stream.
  */
 export function feedChecks(
   feed: Pick<Following, 'received'>,
@@ -58,8 +58,7 @@ export function feedChecks(
     isEmbedded: false,
     mayMiss: ({ blockTime, slot, txIndex }) =>
       blockTime <= begun ||
-      comesLate(seed, slot, txIndex) ||
-      (hole !== null && slot >= hole.from && slot <= hole.to),
+      (hole !== null && (comesLate(seed, slot, txIndex) || (slot >= hole.from && slot <= hole.to))),
   })
 }
 
