@@ -14,6 +14,7 @@ import { walkTrades } from './api/walk.ts'
 import { cpuSeconds } from './kit/cpu.ts'
 import { median, percentiles, print, printHead, printRow } from './kit/figures.ts'
 import { inFolder } from './kit/folder.ts'
+import { type Mode, readModes, withMode } from './kit/modes.ts'
 import { readOptions } from './kit/options.ts'
 import { residentMiB } from './kit/resident.ts'
 import { withServers } from './kit/servers.ts'
@@ -50,9 +51,10 @@ export async function run(args: readonly string[]): Promise<void> {
   const read = readOptions(args, USAGE, defaults)
   if (read === null) return
   const { options, words } = read
+  const modes = readModes(options.mode, ['embedded', 'servers', 'cluster'])
+  if (modes === null) return print(USAGE)
   const parts = words.length > 0 ? words : ['mix', 'page', 'walk', 'charges']
   if (parts.includes('start')) await measureStart(options.positions)
-  const modes = MODES.filter((mode) => options.mode.split(',').includes(mode))
   for (const mode of modes) {
     const stored = options.swaps
     if (parts.includes('neighbours'))
@@ -74,9 +76,7 @@ export async function run(args: readonly string[]): Promise<void> {
         if (parts.includes('memory')) await watchMemory(service, options.minutes)
       })
     if (parts.includes('walk'))
-      await withService(mode, { stored: Math.min(stored, MOST_WALKED), perSlot: 400 }, (service) =>
-        walk(mode, service),
-      )
+      await withService(mode, { stored: Math.min(stored, MOST_WALKED), perSlot: 400 }, walk)
     if (parts.includes('charges') && mode !== 'embedded')
       await withServers(async ({ REDIS_URL }) => {
         const { perSecond, cpuUs } = await chargeFor(options.seconds, REDIS_URL ?? '')
@@ -86,9 +86,6 @@ export async function run(args: readonly string[]): Promise<void> {
       }, mode)
   }
 }
-
-const MODES = ['embedded', 'servers', 'cluster'] as const
-type Mode = (typeof MODES)[number]
 
 const MOST_WALKED = 200_000
 /** Limits that no client reaches. They cost as much CPU as real limits. */
@@ -102,6 +99,7 @@ const HIGH_LIMITS = {
 const NODE_OPTIONS = startOptions()
 
 interface Service {
+  readonly mode: Mode
   readonly url: string
   readonly key: string
   /** API keys of all accounts. */
@@ -121,12 +119,7 @@ async function withService(
   use: (service: Service) => Promise<void>,
   settings: Readonly<Record<string, string>> = HIGH_LIMITS,
 ): Promise<void> {
-  if (mode === 'embedded') return openService({})
-  return withServers(openService, mode)
-
-  function openService(env: Readonly<Record<string, string>>): Promise<void> {
-    return inFolder((folder) => serve(folder, env))
-  }
+  return withMode(mode, (env) => inFolder((folder) => serve(folder, env)))
 
   async function serve(folder: string, env: Readonly<Record<string, string>>): Promise<void> {
     const serveEnv = {
@@ -144,7 +137,15 @@ async function withService(
       const seeded = await started.line('seeded')
       const keys = (await started.line('keys')).split(',')
       const [key = ''] = keys
-      await use({ process: started, folder, seeded, key, keys, url: await started.line('url') })
+      await use({
+        mode,
+        process: started,
+        folder,
+        seeded,
+        key,
+        keys,
+        url: await started.line('url'),
+      })
     } finally {
       await started.stop()
     }
@@ -206,7 +207,7 @@ async function measureMix(service: Service, options: { seconds: number; rounds: 
   printHead('mix of 90% hot answers', 'answers/s', 'of the bare route', 'CPU us each')
   for (const [name, turns] of [
     ['bare Koa route, same bytes', theirs],
-    ['the service', ours],
+    [`the service, ${service.mode}`, ours],
   ] as const) {
     const ofBare = percent(turns.perSecond, theirs.perSecond)
     printRow(name, turns.perSecond.toFixed(0), ofBare, turns.cpuUs.toFixed(0))
@@ -245,15 +246,15 @@ async function measurePage(service: Service): Promise<void> {
     times.push(performance.now() - started)
   }
   const [p50, p99] = percentiles(times, 0.5, 0.99).map((ms) => ms.toFixed(1))
-  print(`uncached page of /tokens/{mint}/swaps: p50 ${p50} ms, p99 ${p99} ms`)
+  print(`${service.mode}: uncached page of /tokens/{mint}/swaps: p50 ${p50} ms, p99 ${p99} ms`)
 }
 
-async function walk(mode: string, service: Service): Promise<void> {
+async function walk(service: Service): Promise<void> {
   const { pages, seconds, inserted, walked, skipped, repeated } = await walkTrades((path) =>
     ask(service, path),
   )
   print(
-    `${mode}: a walk of /trades to its end, ${pages} pages in ${seconds.toFixed(1)} s: ${inserted} swaps inserted meanwhile (${(inserted / seconds).toFixed(0)} a second), ` +
+    `${service.mode}: a walk of /trades to its end, ${pages} pages in ${seconds.toFixed(1)} s: ${inserted} swaps inserted meanwhile (${(inserted / seconds).toFixed(0)} a second), ` +
       `${walked} walked, ${skipped} skipped, ${repeated} repeated`,
   )
   if (skipped + repeated > 0) process.exitCode = 1

@@ -9,6 +9,7 @@ import { measureRestart } from './fold/restart.ts'
 import { measureStall } from './fold/stall.ts'
 import { foldStored, type Pace } from './fold/stored.ts'
 import { print, printHead, printRow } from './kit/figures.ts'
+import { readModes } from './kit/modes.ts'
 import { readOptions } from './kit/options.ts'
 import { forkBench } from './kit/processes.ts'
 import { type ServersKind, withServers } from './kit/servers.ts'
@@ -26,7 +27,7 @@ const USAGE = `npm run bench -- fold [PART ...] [--scale N] [--wallets N] [--par
   --scale N       a share of the events (and of the wallets for restart, rebalance and memory), for a quick look (1)
   --wallets N     alone and stored with this number of wallets only
   --partitions N  of the log for stored (24)
-  --mode M        for stored: servers or cluster (servers)`
+  --mode M        for stored: servers or cluster, or several with commas between (servers)`
 
 const PARTS = ['alone', 'stored', 'recompute', 'stall', 'restart', 'rebalance', 'memory'] as const
 type Part = (typeof PARTS)[number]
@@ -45,8 +46,9 @@ export async function run(args: readonly string[]): Promise<void> {
   })
   if (read === null) return
   const { options, words } = read
-  const { scale, partitions, mode } = options
-  if (mode !== 'servers' && mode !== 'cluster') return print(USAGE)
+  const { scale, partitions } = options
+  const modes = readModes(options.mode, ['servers', 'cluster'])
+  if (modes === null) return print(USAGE)
   const wanted = words.length === 0 ? PARTS : PARTS.filter((part) => words.includes(part))
   if (words.some((word) => !PARTS.some((part) => part === word))) return print(USAGE)
   if (options.resident) {
@@ -56,7 +58,7 @@ export async function run(args: readonly string[]): Promise<void> {
   print(`${cpus().length} cores, load average of the last minute ${loadavg()[0]?.toFixed(1)}\n`)
   printHead('what', 'measured', 'aim')
   const wallets = options.wallets === 0 ? [250, 10_000, 100_000] : [options.wallets]
-  for (const part of wanted) await MEASURES[part](scale, wallets, partitions, mode)
+  for (const part of wanted) await MEASURES[part](scale, wallets, partitions, modes)
 }
 
 const MEASURES: Readonly<
@@ -66,7 +68,7 @@ const MEASURES: Readonly<
       scale: number,
       numbersOfWallets: readonly number[],
       partitions: number,
-      mode: ServersKind,
+      modes: readonly ServersKind[],
     ) => Promise<void>
   >
 > = {
@@ -80,25 +82,27 @@ const MEASURES: Readonly<
       )
     }
   },
-  stored: (scale, numbersOfWallets, partitions, mode) =>
-    withServers(async (env) => {
-      for (const wallets of numbersOfWallets) {
-        const { first, then, bytesPerSwap, bytesPerEvent } = await foldStored(benchServers(env), {
-          wallets,
-          events: Math.round(300_000 * scale),
-          partitions,
-        })
-        const rateOf = ({ events, seconds, cpuUs }: Pace) =>
-          events === 0
-            ? 'nothing left, all were in one flush'
-            : `${count(events / seconds)} events/s (${cpuUs.toFixed(0)} us of this process's CPU each)`
-        const what = `Kafka to ClickHouse, ${count(wallets)} wallets`
-        printRow(`${what}: from a start until each was seen`, rateOf(first), '')
-        printRow(`${what}: then`, rateOf(then), '>= 30,000')
-        const bytes = `${bytesPerSwap.toFixed(0)} a swap; ${bytesPerEvent.toFixed(0)} an event in all tables`
-        printRow(`bytes stored, ${count(wallets)} wallets`, bytes, '')
-      }
-    }, mode),
+  async stored(scale, numbersOfWallets, partitions, modes) {
+    for (const mode of modes)
+      await withServers(async (env) => {
+        for (const wallets of numbersOfWallets) {
+          const { first, then, bytesPerSwap, bytesPerEvent } = await foldStored(benchServers(env), {
+            wallets,
+            events: Math.round(300_000 * scale),
+            partitions,
+          })
+          const rateOf = ({ events, seconds, cpuUs }: Pace) =>
+            events === 0
+              ? 'nothing left, all were in one flush'
+              : `${count(events / seconds)} events/s (${cpuUs.toFixed(0)} us of this process's CPU each)`
+          const what = `Kafka to ClickHouse, ${mode}, ${count(wallets)} wallets`
+          printRow(`${what}: from a start until each was seen`, rateOf(first), '')
+          printRow(`${what}: then`, rateOf(then), '>= 30,000')
+          const bytes = `${bytesPerSwap.toFixed(0)} a swap; ${bytesPerEvent.toFixed(0)} an event in all tables`
+          printRow(`bytes stored, ${mode}, ${count(wallets)} wallets`, bytes, '')
+        }
+      }, mode)
+  },
   recompute: (scale) =>
     withServers(async (env) => {
       for (const [wallets, each, aim] of [

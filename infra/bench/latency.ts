@@ -15,8 +15,8 @@ import {
 } from '../whole-service/service-process.ts'
 import { percentiles, print, printHead, printRow, sum } from './kit/figures.ts'
 import { inFolder } from './kit/folder.ts'
+import { readModes, withMode } from './kit/modes.ts'
 import { readOptions } from './kit/options.ts'
-import { withServers } from './kit/servers.ts'
 
 const USAGE = `npm run bench -- latency [options]
 
@@ -39,15 +39,13 @@ export async function run(args: readonly string[]): Promise<void> {
   const defaults = { slots: 1000, 'slot-ms': 100, 'per-slot': 5, mode: 'embedded,servers' }
   const read = readOptions(args, USAGE, defaults)
   if (read === null) return
-  const { slots, 'slot-ms': slotMs, 'per-slot': perSlot, mode } = read.options
+  const { slots, 'slot-ms': slotMs, 'per-slot': perSlot } = read.options
+  const modes = readModes(read.options.mode, ['embedded', 'servers', 'cluster'])
+  if (modes === null) return print(USAGE)
   const market: Market = { slotMs, perSlot }
   const measureIn = (env: Env) => inFolder((folder) => measure(slots, market, env, folder))
   print(`${slots} slots of ${market.slotMs} ms, ${market.perSlot} transactions each`)
-  for (const kind of mode.split(','))
-    if (kind === 'embedded') report(kind, await measureIn({}))
-    else if (kind === 'servers' || kind === 'cluster')
-      await withServers(async (env) => report(kind, await measureIn(env)), kind)
-    else return print(USAGE)
+  for (const mode of modes) await withMode(mode, async (env) => report(mode, await measureIn(env)))
 }
 
 type Env = Readonly<Record<string, string>>

@@ -1,6 +1,7 @@
 import type { ServiceProcess } from '../../whole-service/service-process.ts'
 import { cpuSeconds, mainThreadCpuSeconds } from '../kit/cpu.ts'
 import { print, printHead, printRow } from '../kit/figures.ts'
+import type { Mode } from '../kit/modes.ts'
 import type { ArrivalOptions } from './arrivals.ts'
 import { type GeneratorResult, startGenerator } from './start-generator.ts'
 
@@ -23,6 +24,7 @@ const RUNS = [
  */
 export async function measureOpenLoop(
   service: {
+    readonly mode: Mode
     readonly url: string
     readonly key: string
     readonly folder: string
@@ -34,7 +36,7 @@ export async function measureOpenLoop(
     readonly capacity: number
   },
 ): Promise<void> {
-  const { url, key, folder } = service
+  const { mode, url, key, folder } = service
   const { paths, seconds, capacity } = options
   print('')
   printHead(
@@ -66,7 +68,7 @@ export async function measureOpenLoop(
     const rates = [run.answered, run.refused, run.heldBack, run.failed]
     goodputs.push(run.answered / seconds)
     printRow(
-      name,
+      `${mode}, ${name}`,
       perSecond,
       ...rates.map((count) => (count / seconds).toFixed(0)),
       ...[run.p50, run.p99].map((ms) => (run.answered > 0 ? ms.toFixed(1) : '')),
