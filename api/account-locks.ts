@@ -56,10 +56,10 @@ async function amongProcesses<T>(
    * Monotonic milliseconds, counted from before the request, because Redis may execute it at once.
    */
   let heldUntil = 0
-  for (const until = Date.now() + WAIT_MS; ; await sleep(25)) {
+  for (const until = performance.now() + WAIT_MS; ; await sleep(25)) {
     heldUntil = performance.now() + heldMs
     if ((await orUnavailable(redis.set(key, token, 'PX', heldMs, 'NX'), BUSY)) === 'OK') break
-    if (Date.now() > until) throw unavailable(BUSY)
+    if (performance.now() > until) throw unavailable(BUSY)
   }
   const renew = async () => {
     const until = performance.now() + heldMs

@@ -99,11 +99,11 @@ export const ONCE: AdminConfig = { retry: { retries: 0 } }
  * wait for a server that does not answer.
  */
 export async function whileSettling<T>(ask: () => Promise<T>): Promise<T> {
-  for (const deadline = Date.now() + SETTLING_MS; ; await delay(100)) {
+  for (const deadline = performance.now() + SETTLING_MS; ; await delay(100)) {
     try {
       return await ask()
     } catch (error) {
-      if (!isNotReady(error) || Date.now() > deadline) throw error
+      if (!isNotReady(error) || performance.now() > deadline) throw error
     }
   }
 }

@@ -116,7 +116,7 @@ export class SupervisedConsumer<R = LogRecord> implements Consumer {
     const { signal } = this.#closing
     const since = Date.now()
     for (let pauseMs = 100; !signal.aborted; pauseMs = Math.min(2 * pauseMs, 2000)) {
-      const started = Date.now()
+      const started = performance.now()
       try {
         if (this.#options.mode === 'follow' && this.#positions.size === 0) {
           const { sinceMs } = this.#options
@@ -128,7 +128,7 @@ export class SupervisedConsumer<R = LogRecord> implements Consumer {
         this.#outage.failed({ reason: (error as Error).message })
       }
       metrics.consumerRestarts.inc()
-      if (Date.now() - started > 30_000) pauseMs = 100
+      if (performance.now() - started > 30_000) pauseMs = 100
       await pause(pauseMs, signal)
     }
     await Promise.allSettled(this.#busy.values())

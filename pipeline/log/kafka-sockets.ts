@@ -11,7 +11,10 @@ interface SocketOptions {
 
 /** Open sockets by broker (`host:port`). */
 const sockets = new Map<string, Set<Socket>>()
-/** By broker that does not answer: unix milliseconds of the next attempt to connect to it. */
+/**
+ * By broker that does not answer: when it may be tried again, in monotonic milliseconds. A clock
+ * that was days fast for a moment would otherwise refuse it for days.
+ */
 const silentUntil = new Map<string, number>()
 const SILENT_MS = 5000
 
@@ -22,7 +25,7 @@ const SILENT_MS = 5000
  */
 export function openSocket({ host, port, ssl, onConnect }: SocketOptions): Socket {
   const broker = `${host}:${port}`
-  if (Date.now() < (silentUntil.get(broker) ?? 0)) return refusedSocket()
+  if (performance.now() < (silentUntil.get(broker) ?? 0)) return refusedSocket()
   const socket = ssl
     ? connectTls({ host, port, ...(isIP(host) ? {} : { servername: host }), ...ssl }, onConnect)
     : connect({ host, port }, onConnect)
@@ -47,7 +50,7 @@ function manyListeners(socket: Socket): Socket {
  * connections. When a connection fails, the client asks another broker for the leaders.
  */
 export function leaveSilentBroker(broker: string): void {
-  silentUntil.set(broker, Date.now() + SILENT_MS)
+  silentUntil.set(broker, performance.now() + SILENT_MS)
   for (const socket of sockets.get(broker) ?? []) socket.destroy(new Error(SILENT))
 }
 
