@@ -78,12 +78,20 @@ export function createCatchUp(
     if (rechecking) return
     rechecking = true
     while (nextRecheck !== null) {
-      const { from, to }: SlotRange = nextRecheck
+      let { from, to }: SlotRange = nextRecheck
       nextRecheck = null
-      while ((pipeline.head ?? 0) < to) await pauseUnlessStopped(250, stop)
-      await history.recheckBlocks(from, to, (block) =>
-        pipeline.apply({ kind: 'recheck', ...selectTracked(block, wallets()) }),
-      )
+      while (from <= to) {
+        // Those before the cut at once: a long gap would make the sealer forget them.
+        const sealed = Math.min(pipeline.head ?? 0, to)
+        if (sealed < from) {
+          await pauseUnlessStopped(250, stop)
+          continue
+        }
+        await history.recheckBlocks(from, sealed, (block) =>
+          pipeline.apply({ kind: 'recheck', ...selectTracked(block, wallets()) }),
+        )
+        from = sealed + 1
+      }
     }
     rechecking = false
   }
