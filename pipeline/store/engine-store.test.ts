@@ -84,3 +84,39 @@ test('a server is probed on its own connection, so hanging queries do not delay 
   await Promise.all(reads)
   await engine.close()
 })
+
+test('an answer that does not end with a whole row is an error, not fewer rows', async (t) => {
+  const row = '{"n":1}\n'
+  const exception = 'Code: 243. DB::Exception: no space left. (NOT_ENOUGH_SPACE) (version 26.7)'
+  const answers: Readonly<Record<string, unknown>> = {
+    [row]: [{ n: 1 }],
+    '': [],
+    [row.slice(0, -1)]: 'the store does not answer',
+    [`${row}{"n`]: 'the store does not answer',
+    [`${row}{"n\n${row}`]: 'the store does not answer',
+    [exception]: 'the store cannot serve now (code 243)',
+    [`${row}${exception}\n`]: 'the store cannot serve now (code 243)',
+    [`${row}Code: 62. DB::Exception: no. (SYNTAX_ERROR)`]:
+      'the store refused a statement (code 62)',
+  }
+  const bodies = Object.keys(answers)
+  const server = createServer((_, response) => response.end(bodies[asked++])).listen(0, '127.0.0.1')
+  let asked = 0
+  await new Promise((resolve) => server.once('listening', resolve))
+  const { port } = server.address() as AddressInfo // listening on TCP
+  const store = createEngineStore(
+    createHttpEngine({
+      origin: `http://127.0.0.1:${port}`,
+      username: 'default',
+      password: '',
+      database: 'default',
+      timeoutMs: 10_000,
+    }),
+  )
+  const outcomes: Record<string, unknown> = {}
+  for (const body of bodies)
+    outcomes[body] = await store.query('SELECT n').catch((error: Error) => error.message)
+  t.deepEqual(outcomes, answers)
+  await store.close()
+  server.close()
+})

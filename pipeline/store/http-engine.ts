@@ -93,7 +93,11 @@ async function* textOf(body: AsyncIterable<Buffer>): AsyncGenerator<string> {
   for await (const piece of body) yield decoder.write(piece)
 }
 
-/** Parses rows, one JSON object a line. JSON escapes line breaks, so a row contains none. */
+/**
+ * Parses rows, one JSON object a line. JSON escapes line breaks, so a row contains none. Rejects if
+ * the answer does not end with a whole row: ClickHouse appends an exception to an answer that it
+ * has begun with status 200.
+ */
 async function rowsOf(pieces: AsyncIterable<string>): Promise<unknown[]> {
   const rows: unknown[] = []
   let rest = ''
@@ -105,7 +109,19 @@ async function rowsOf(pieces: AsyncIterable<string>): Promise<unknown[]> {
     }
     const lines = rest + piece.slice(0, end)
     rest = piece.slice(end + 1)
-    for (const row of JSON.parse(`[${lines.replaceAll('\n', ',')}]`) as unknown[]) rows.push(row)
+    for (const row of parseRows(lines)) rows.push(row)
   }
+  if (rest !== '') throw parseError(rest)
   return rows
 }
+
+function parseRows(lines: string): unknown[] {
+  try {
+    return JSON.parse(`[${lines.replaceAll('\n', ',')}]`)
+  } catch {
+    throw parseError(lines.slice(-MAX_EXCEPTION))
+  }
+}
+
+/** Characters at the end of an answer that may be an exception. */
+const MAX_EXCEPTION = 100_000
