@@ -40,16 +40,17 @@ async function main(): Promise<number> {
   })
   if (read === null) return 0
   const { jobs, hours, also: extras, cluster, 'port-base': portBase } = read.options
-  const isOwn = cluster && read.options.servers === ''
-  const servers = isOwn ? mkdtempSync(join(tmpdir(), 'cluster-')) : read.options.servers || null
   const [first = Number.NaN, last = first] = (read.options.seeds || read.options.seed)
     .split('-')
     .map(Number)
   if (!Number.isInteger(first) || !Number.isInteger(last) || !(hours > 0)) throw new Error(USAGE)
-  if (!(jobs >= 1) || (servers !== null && jobs > 1)) throw new Error(USAGE)
+  const hasServers = cluster || read.options.servers !== ''
+  if (!(jobs >= 1) || (hasServers && jobs > 1)) throw new Error(USAGE)
   const asked = extras.split(',').filter((name) => name !== '')
   const also = new Set(EXTRAS.filter((name) => asked.includes(name)))
   if (also.size !== asked.length || read.words.length > 0) throw new Error(USAGE)
+  const isOwn = cluster && read.options.servers === ''
+  const servers = isOwn ? mkdtempSync(join(tmpdir(), 'cluster-')) : read.options.servers || null
   const failed: number[] = []
   const healed: Healed[] = []
   const limit = pLimit(jobs)

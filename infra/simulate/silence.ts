@@ -1,3 +1,5 @@
+import { percentiles } from '../bench/kit/figures.ts'
+
 /** A moment at which something began, in unix milliseconds. */
 export interface Moment {
   readonly at: number
@@ -36,10 +38,8 @@ export function longestSilences(
 /** One line for each name, in order of names: how often, and the median and longest silence. */
 export function describeSilences(silences: readonly Silence[]): readonly string[] {
   return [...new Set(silences.map(({ name }) => name))].sort().map((name) => {
-    const own = silences.filter((silence) => silence.name === name)
-    const times = own.map(({ ms }) => ms).sort((a, b) => a - b)
-    const seconds = (ms = 0) => (ms / 1000).toFixed(1)
-    const median = times[Math.floor((times.length - 1) / 2)]
-    return `no trade for at most ${seconds(times.at(-1))} s, median ${seconds(median)} s, after ${times.length} times: ${name}`
+    const times = silences.flatMap((silence) => (silence.name === name ? [silence.ms] : []))
+    const [median, most] = percentiles(times, 0.5, 1).map((ms) => (ms / 1000).toFixed(1))
+    return `no trade for at most ${most} s, median ${median} s, after ${times.length} times: ${name}`
   })
 }
