@@ -85,11 +85,13 @@ export function createLateTransactions<T>(limit: number, dropped: DropCounts): L
       // The server of the stream and that of RPC may be on different forks.
       if (known && isOtherBlock(known.blockId, blockId)) return []
       if (known) {
-        const again = known.isResumed ? transactions.filter(({ key }) => known.keys.has(key)) : []
+        const again = new Set(
+          known.isResumed ? transactions.filter(({ key }) => known.keys.has(key)) : [],
+        )
         known.isResumed = false
-        const others = transactions.filter((one) => !again.includes(one))
+        const others = transactions.filter((one) => !again.has(one))
         return [
-          ...allLate({ ...block, transactions: again }, 'backfill'),
+          ...allLate({ ...block, transactions: [...again] }, 'backfill'),
           ...others.flatMap((one) => find(slot, one) ?? []),
         ]
       }
