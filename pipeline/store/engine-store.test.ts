@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
-import test from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import type { Engine } from './engine.ts'
 import { createEngineStore } from './engine-store.ts'
 import { createHttpEngine } from './http-engine.ts'
@@ -88,20 +88,48 @@ test('a server is probed on its own connection, so hanging queries do not delay 
 test('an answer that does not end with a whole row is an error, not fewer rows', async (t) => {
   const row = '{"n":1}\n'
   const exception = 'Code: 243. DB::Exception: no space left. (NOT_ENOUGH_SPACE) (version 26.7)'
-  const answers: Readonly<Record<string, unknown>> = {
-    [row]: [{ n: 1 }],
-    '': [],
-    [row.slice(0, -1)]: 'the store does not answer',
-    [`${row}{"n`]: 'the store does not answer',
-    [`${row}{"n\n${row}`]: 'the store does not answer',
-    [exception]: 'the store cannot serve now (code 243)',
-    [`${row}${exception}\n`]: 'the store cannot serve now (code 243)',
-    [`${row}Code: 62. DB::Exception: no. (SYNTAX_ERROR)`]:
-      'the store refused a statement (code 62)',
-  }
-  const bodies = Object.keys(answers)
-  const server = createServer((_, response) => response.end(bodies[asked++])).listen(0, '127.0.0.1')
+  await checkAnswers(t, [
+    { body: row, expected: [{ n: 1 }] },
+    { body: '', expected: [] },
+    { body: row.slice(0, -1), expected: 'the store does not answer' },
+    { body: `${row}{"n`, expected: 'the store does not answer' },
+    { body: `${row}{"n\n${row}`, expected: 'the store does not answer' },
+    { body: exception, expected: 'the store cannot serve now (code 243)' },
+    { body: `${row}${exception}\n`, expected: 'the store cannot serve now (code 243)' },
+    {
+      body: `${row}Code: 62. DB::Exception: no. (SYNTAX_ERROR)`,
+      expected: 'the store refused a statement (code 62)',
+    },
+  ])
+})
+
+test('an answer with fewer rows than its header announced is an error', async (t) => {
+  const row = '{"n":1}\n'
+  await checkAnswers(t, [
+    { body: '', announced: 1, expected: 'an answer of the store lacks rows' },
+    { body: row, announced: 2, expected: 'an answer of the store lacks rows' },
+    { body: '', announced: 0, expected: [] },
+    { body: row, announced: 1, expected: [{ n: 1 }] },
+    { body: row + row, announced: 1, expected: [{ n: 1 }, { n: 1 }] },
+  ])
+})
+
+/** An answer of a server, and what a query returns, or the message that it rejects with. */
+interface Answer {
+  readonly body: string
+  /** `result_rows` of the header with the summary. */
+  readonly announced?: number
+  readonly expected: unknown
+}
+
+async function checkAnswers(t: ExecutionContext, answers: readonly Answer[]): Promise<void> {
   let asked = 0
+  const server = createServer((_, response) => {
+    const { body, announced } = answers[asked++] ?? { body: 'asked too often' }
+    if (announced !== undefined)
+      response.setHeader('x-clickhouse-summary', JSON.stringify({ result_rows: `${announced}` }))
+    response.end(body)
+  }).listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
   const { port } = server.address() as AddressInfo // listening on TCP
   const store = createEngineStore(
@@ -113,10 +141,13 @@ test('an answer that does not end with a whole row is an error, not fewer rows',
       timeoutMs: 10_000,
     }),
   )
-  const outcomes: Record<string, unknown> = {}
-  for (const body of bodies)
-    outcomes[body] = await store.query('SELECT n').catch((error: Error) => error.message)
-  t.deepEqual(outcomes, answers)
+  const outcomes: unknown[] = []
+  for (const _ of answers)
+    outcomes.push(await store.query('SELECT n').catch((error: Error) => error.message))
+  t.deepEqual(
+    outcomes,
+    answers.map(({ expected }) => expected),
+  )
   await store.close()
   server.close()
-})
+}
