@@ -6,7 +6,7 @@ import { addTrackedWallets } from '../../../pipeline/store/tables/tracked-wallet
 
 /**
  * A history that the database generates: `eventsPerWallet` swaps of each wallet, over `TOKENS`
- * tokens, with three buys to two sells.
+ * tokens. Each token in turn is bought three times and sold twice.
  */
 export interface StoredHistory {
   readonly wallets: number
@@ -34,7 +34,7 @@ export function historyEvent({ wallets }: StoredHistory, wallet: number, n: numb
     eventIndex: 0,
     blockTime: FIRST_TIME + Math.floor(number / 20),
     kind: n % 5 < 3 ? 'buy' : 'sell',
-    mint: `mint${n % TOKENS}`,
+    mint: `mint${Math.floor(n / 5) % TOKENS}`,
     decimals: 6,
     amount: BigInt(1_000_000 + ((number * 7919) % 999_983)),
     value,
@@ -56,7 +56,7 @@ export async function storeHistory(store: Store, history: StoredHistory): Promis
       `INSERT INTO swaps (slot, tx_index, wallet, event_index, block_time, signature, side, base_mint, base_amount, base_decimals, quote_mint, quote_amount,
          program, program_id, confidence, quote_mismatch, fee_lamports, value_lamports, inserted_at)
        SELECT ${FIRST_SLOT} + intDiv(n, 10), n % 10, 1 + n % ${wallets}, 0, ${FIRST_TIME} + intDiv(n, 20), hex(sipHash128(n)),
-         if(intDiv(n, ${wallets}) % 5 < 3, 'buy', 'sell'), concat('mint', toString(intDiv(n, ${wallets}) % ${TOKENS})), 1000000 + n * 7919 % 999983, 6,
+         if(intDiv(n, ${wallets}) % 5 < 3, 'buy', 'sell'), concat('mint', toString(intDiv(n, ${5 * wallets}) % ${TOKENS})), 1000000 + n * 7919 % 999983, 6,
          '${WSOL}', 1000000 + n * 104729 % 999999937, 'pumpswap', 'p', 'high', 0, 0, 1000000 + n * 104729 % 999999937, toDateTime64(${FIRST_TIME} + intDiv(n, 20), 3, 'UTC')
        FROM (SELECT ${at} + number AS n FROM numbers(${Math.min(ROWS_PER_INSERT, total - at)}))`,
     )
