@@ -29,7 +29,7 @@ export interface RestoreCase {
   /** Folder of servers. */
   readonly data: string
   readonly seed: number
-  /** Slots before the backup, and after it. */
+  /** Slots before the first backup, and after the second, which is on top of it. */
   readonly slots: number
   /** What is left of the log: all of it, a copy that is older than the backup, or nothing. */
   readonly kafka: 'newer' | 'older' | 'gone'
@@ -79,6 +79,10 @@ export async function runRestoreCase(options: RestoreCase): Promise<RestoreFindi
   }
 }
 
+function newBackup(): string {
+  return `drill-${randomBytes(6).toString('hex')}`
+}
+
 /** One run of a case. */
 class Drill {
   readonly #options: RestoreCase
@@ -117,15 +121,17 @@ class Drill {
     )
     const calling = this.#call(await deployment.customer(key))
     await this.#pass(slots)
+    const base = newBackup()
+    await this.#operator('backup', '--to', base)
     if (kafka === 'older') await this.#copyKafka()
     await this.#pass(SOME_SLOTS)
     await early.close()
     const spentBefore = this.#spent(follower)
     await pause(ROLL_UP_MS)
     tell('backing up')
-    const name = `drill-${randomBytes(6).toString('hex')}`
+    const name = newBackup()
     const [backup] = await Promise.all([
-      this.#operator('backup', '--to', name),
+      this.#operator('backup', '--to', name, '--base', base),
       this.#pass(SOME_SLOTS),
     ])
     const spentAtBackup = this.#spent(follower)
