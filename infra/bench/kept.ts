@@ -1,5 +1,6 @@
 import { createDecoder } from '../../pipeline/decode/decoder.ts'
 import type { KeptTransaction } from '../../pipeline/domain/event.ts'
+import type { WalletRecord } from '../../pipeline/domain/slot.ts'
 import type { Transaction } from '../../pipeline/domain/transaction.ts'
 import { createWallets } from '../../pipeline/domain/wallets.ts'
 import type { createMintDecimals } from '../../pipeline/ingest/rpc/mint-decimals.ts'
@@ -9,6 +10,8 @@ import { selectTracked } from '../../pipeline/ingest/select-tracked.ts'
 import { createIngestMetrics } from '../../pipeline/ingest/telemetry.ts'
 import { normalize } from '../../pipeline/ingest/wire/raw-transaction.ts'
 import { decodeMessage, encodeMessage } from '../../pipeline/log/record.ts'
+import { loadZstd } from '../../pipeline/log/zstd.ts'
+import { batches } from '../../pipeline/runtime/batches.ts'
 import { createLogger } from '../../pipeline/runtime/logger.ts'
 import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
 import { insertTransactions } from '../../pipeline/store/tables/transactions.ts'
@@ -17,18 +20,21 @@ import { decodeRecords } from '../../pipeline/workers/ingest/decode-records.ts'
 import { feePayers, readCorpus } from '../corpus/read-corpus.ts'
 import { startSimulator } from '../simulator/simulator.ts'
 import { startMeter } from './kit/cpu.ts'
-import { print, sum } from './kit/figures.ts'
+import { print, printHead, printRow, sum } from './kit/figures.ts'
 import { withStore } from './kit/folder.ts'
 
 const START = 405_000_000
 const SLOTS = 400
 const ROUNDS = 20
+/** Transactions that a batch of a partition has. */
+const BATCHES = [1, 4, 16]
 /** Candidate codecs of the column; the schema's own is the first. */
 const CODECS = ['ZSTD(3)', 'ZSTD(1)', 'ZSTD(9)', 'LZ4']
 
 /**
  * Cost of keeping the bytes of transactions: microseconds of CPU to take, to log and to read each,
- * and bytes of each on the log and in the store, by codec of the column. Measures recorded
+ * bytes of each with its other records in a batch of Kafka, and in the store by codec of the
+ * column. Measures recorded
  * transactions of the corpus, where it is there, and the simulator's.
  */
 export async function run(): Promise<void> {
@@ -45,6 +51,15 @@ export async function run(): Promise<void> {
   await report("the simulator's", await keptOf(txs, tracked))
 }
 
+/** A transaction, the record with its bytes, and the entries of all its records. */
+interface Kept {
+  readonly tx: Transaction
+  readonly record: KeptTransaction
+  readonly entries: readonly Buffer[]
+}
+
+const entryOf = (record: WalletRecord) => encodeMessage({ kind: 'record', record, late: null })
+
 /** Transactions as the stream sends them, of those that are kept. */
 async function keptOf(txs: readonly Transaction[], wallets: ReturnType<typeof createWallets>) {
   const decoder = createDecoder(wallets)
@@ -54,13 +69,14 @@ async function keptOf(txs: readonly Transaction[], wallets: ReturnType<typeof cr
   const logger = createLogger('silent')
   const refusals = createRefusals(0, { logger, metrics: createIngestMetrics(createRegistry()) })
   const deps = { decimals, logger, refusals, stop: new AbortController().signal }
-  const kept: { tx: Transaction; record: KeptTransaction }[] = []
+  const kept: Kept[] = []
   for (const [at, original] of txs.entries()) {
     // The index replaces the slot, which is unknown for some recorded transactions.
     const tx = normalize({ kind: 'kept', slot: at + 1, bytes: original.encoded() })
     if (tx.kind === 'malformed') continue
-    for (const record of await decodeRecords(decoder, tx, at, deps))
-      if (record.kind === 'kept') kept.push({ tx, record })
+    const records = await decodeRecords(decoder, tx, at, deps)
+    const entries = records.map((record) => Buffer.from(entryOf(record)))
+    for (const record of records) if (record.kind === 'kept') kept.push({ tx, record, entries })
   }
   return kept
 }
@@ -85,30 +101,42 @@ async function simulated() {
   return { txs, tracked }
 }
 
-async function report(
-  name: string,
-  kept: readonly { tx: Transaction; record: KeptTransaction }[],
-): Promise<void> {
+async function report(name: string, kept: readonly Kept[]): Promise<void> {
   if (kept.length === 0) return print(`${name}: none`)
   const sizes = kept.map(({ record }) => record.bytes.length).sort((a, b) => a - b)
   const mean = sum(sizes) / sizes.length
   print(
     `\n${name}: ${kept.length} kept, ${Math.round(mean)} bytes each (median ${sizes[sizes.length >> 1]}, largest ${sizes.at(-1)})\n`,
   )
-  const texts = kept.map(({ record }) => encodeMessage({ kind: 'record', record, late: null }))
-  const entries = texts.map((text) => Buffer.from(text))
+  const entries = kept.map(({ record }) => Buffer.from(entryOf(record)))
   const us = {
     'taken from the stream': cpuUs(kept, ({ tx }) => tx.encoded()),
-    'written for the log': cpuUs(kept, ({ record }) =>
-      encodeMessage({ kind: 'record', record, late: null }),
-    ),
+    'written for the log': cpuUs(kept, ({ record }) => entryOf(record)),
     'read from the log': cpuUs(entries, (entry) => decodeMessage(entry)),
   }
   for (const [what, value] of Object.entries(us)) print(`${what.padEnd(24)} ${value.toFixed(1)} us`)
-  const onLog = sum(texts.map((text) => text.length)) / texts.length
-  print(`${'on the log'.padEnd(24)} ${Math.round(onLog)} bytes`)
+  const zstd = await loadZstd()
+  print('\nall records of a transaction, in a batch of several:\n')
+  printHead('transactions', 'bytes', 'compressed', 'compressing, us', 'back, us')
+  for (const size of BATCHES) {
+    const whole = [...batches(kept, size)].filter(({ length }) => length === size)
+    const buffers = whole.map((some) => Buffer.concat(some.flatMap(({ entries }) => entries)))
+    const compressed = await Promise.all(buffers.map((buffer) => zstd.compress({ buffer })))
+    const each = (some: readonly Buffer[]) => Math.round(bytesOf(some) / (some.length * size))
+    const [there, back] = [
+      cpuUs(buffers, (buffer) => zstd.compress({ buffer })),
+      cpuUs(compressed, (bytes) => zstd.decompress(bytes)),
+    ]
+    const us = [there, back].map((value) => (value / size).toFixed(1))
+    printRow(size, each(buffers), each(compressed), ...us)
+  }
+  print('')
   for (const [codec, bytes] of await storedBytes(kept.map(({ record }) => record)))
     print(`${`stored, ${codec}`.padEnd(24)} ${Math.round(bytes)} bytes`)
+}
+
+function bytesOf(some: readonly Buffer[]): number {
+  return sum(some.map(({ length }) => length))
 }
 
 /** Microseconds of CPU of one call, the least of some rounds over all items. */

@@ -148,8 +148,5 @@ export const KEPT_FORMAT = {
   yellowstone: 1,
 } as const
 
-/**
- * Largest transaction that is kept. In base64 it fits into 1 MB, the most that Kafka takes for one
- * record.
- */
+/** Largest transaction that is kept. Kafka takes at most 1 MB for one record. */
 export const MAX_KEPT_BYTES = 512 * 1024

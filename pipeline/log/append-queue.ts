@@ -3,7 +3,7 @@ export interface OutgoingEntry {
   readonly partition: number
   /** The wallet's alias; null for a marker. */
   readonly key: string | null
-  readonly value: string
+  readonly value: string | Buffer
   readonly headers?: Readonly<Record<string, string>>
 }
 

@@ -5,6 +5,7 @@ import type { Logger } from '../runtime/logger.ts'
 import { createKafkaLogger } from './kafka-logger.ts'
 import { stopIdleTimers } from './kafka-request-queue.ts'
 import { leaveSilentBroker, openSocket } from './kafka-sockets.ts'
+import { loadZstd } from './zstd.ts'
 
 // Types for the rest of this room. No other file imports the package of the client.
 export type {
@@ -20,6 +21,11 @@ export type KafkaClient = Kafka
 export const { AssignerProtocol, PartitionAssigners } = kafkajs
 
 stopIdleTimers()
+
+const zstd = await loadZstd()
+kafkajs.CompressionCodecs[kafkajs.CompressionTypes.ZSTD] = () => zstd
+/** How appended batches are compressed. The client knows zstd by name only. */
+export const COMPRESSION = kafkajs.CompressionTypes.ZSTD
 
 /** A few attempts within three seconds. Callers then retry or fail by their own rules. */
 const RETRY = { retries: 5, initialRetryTime: 50, maxRetryTime: 1000 }

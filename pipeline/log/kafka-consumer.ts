@@ -51,7 +51,7 @@ const TICK_MS = 100
 const HEARTBEAT_MS = 50
 /** How long a follower's handler keeps the client from fetching. */
 const PATIENCE_MS = 100
-const MIB = 1024 * 1024
+const KIB = 1024
 
 /** Headers of a kept transaction. Followers skip it without reading its value. */
 export const KEPT_HEADERS = { kind: 'kept' } as const
@@ -152,9 +152,9 @@ export class SupervisedConsumer<R = LogRecord> implements Consumer {
       heartbeatInterval: HEARTBEAT_MS,
       minBytes: 1,
       // A worker that is behind stores one response with one insert per table. Each insert has a
-      // fixed cost, so responses are large.
-      maxBytes: isFollower ? 4 * MIB : Math.min(18, 3 * partitions) * MIB,
-      maxBytesPerPartition: isFollower ? MIB : 3 * MIB,
+      // fixed cost, so responses are large: five times this, once they are decompressed.
+      maxBytes: (isFollower ? 1024 : Math.min(4608, 768 * partitions)) * KIB,
+      maxBytesPerPartition: (isFollower ? 256 : 768) * KIB,
       maxWaitTimeInMs: 500, // also how long closing waits for an idle fetch
       allowAutoTopicCreation: false,
       // Kafka takes the first that every member knows: an earlier version knows the second only.

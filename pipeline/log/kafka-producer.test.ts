@@ -1,5 +1,6 @@
 import test from 'ava'
-import type { ProducerBatch } from 'kafkajs'
+import fc from 'fast-check'
+import kafkajs, { type ProducerBatch } from 'kafkajs'
 import { createLogger } from '../runtime/logger.ts'
 import type { OutgoingEntry } from './append-queue.ts'
 import type { KafkaClient } from './kafka-client.ts'
@@ -11,6 +12,7 @@ import { openProducer } from './kafka-producer.ts'
  */
 function clientOf(answers: (readonly number[] | Error)[]) {
   const sent: string[][] = []
+  const compressions = new Set<number | undefined>()
   let producers = 0
   const producer = {
     events: {},
@@ -19,7 +21,8 @@ function clientOf(answers: (readonly number[] | Error)[]) {
       producers++
     },
     async disconnect() {},
-    async sendBatch({ topicMessages }: ProducerBatch) {
+    async sendBatch({ topicMessages, compression }: ProducerBatch) {
+      compressions.add(compression)
       const messages = topicMessages?.[0]?.messages ?? []
       sent.push(messages.map(({ value }) => String(value)))
       const answer = answers.shift() ?? [0, 1, 2]
@@ -28,7 +31,7 @@ function clientOf(answers: (readonly number[] | Error)[]) {
     },
   }
   const client = { producer: () => producer } as unknown as KafkaClient // all that is used of it
-  return { client, sent, producers: () => producers }
+  return { client, sent, compressions, producers: () => producers }
 }
 
 const entry = (partition: number, value: string): OutgoingEntry => ({ partition, key: null, value })
@@ -53,4 +56,20 @@ test('a producer that failed is replaced, and sends what was not acknowledged', 
     ['b', 'c', 'd'],
   ])
   t.is(producers(), 2)
+})
+
+test('batches are compressed with zstd, which takes them back', async (t) => {
+  const { client, compressions } = clientOf([])
+  const producer = await openProducer(client, 'topic', createLogger('silent'))
+  await producer.send(ENTRIES)
+  t.deepEqual([...compressions], [kafkajs.CompressionTypes.ZSTD])
+  const zstd = kafkajs.CompressionCodecs[kafkajs.CompressionTypes.ZSTD]()
+  await fc.assert(
+    fc.asyncProperty(fc.uint8Array({ maxLength: 100_000 }), async (bytes) => {
+      const compressed = await zstd.compress({ buffer: Buffer.from(bytes) })
+      t.deepEqual(await zstd.decompress(compressed), Buffer.from(bytes))
+    }),
+  )
+  const repeated = Buffer.alloc(512 * 1024, 'a marker ')
+  t.true((await zstd.compress({ buffer: repeated })).length < 1000)
 })

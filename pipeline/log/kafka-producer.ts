@@ -2,7 +2,12 @@ import { ServiceError } from '../domain/service-error.ts'
 import type { Logger } from '../runtime/logger.ts'
 import { pause } from '../runtime/pause.ts'
 import type { OutgoingEntry } from './append-queue.ts'
-import { createProducer, type KafkaClient, type RecordMetadata } from './kafka-client.ts'
+import {
+  COMPRESSION,
+  createProducer,
+  type KafkaClient,
+  type RecordMetadata,
+} from './kafka-client.ts'
 import { isFenced } from './kafka-writer.ts'
 
 /** A producer that waits for a lost server. */
@@ -51,6 +56,7 @@ export async function openProducer(
           while (messages.length > 0) {
             const answers = await producer.sendBatch({
               acks: -1,
+              compression: COMPRESSION,
               topicMessages: [{ topic, messages }],
             })
             messages = withoutAnswer(messages, answers)

@@ -39,7 +39,7 @@ import { ensureTopic } from './kafka-topic.ts'
 import { createWriterClient } from './kafka-writer.ts'
 import type { BatchHandler, ConsumeOptions, Consumer, EventLog, LogExtent } from './log.ts'
 import type { LateOrigin, LogMessage, RecordMessage } from './log-message.ts'
-import { encodeMessage } from './record.ts'
+import { type EntryValue, encodeMessage } from './record.ts'
 import type { StateLog } from './state-log.ts'
 import { type FormatStop, newerFormat, StoppedPartitions } from './stopped-partitions.ts'
 import {
@@ -341,7 +341,7 @@ class KafkaLog implements EventLog {
     }
   }
 
-  #encode(message: LogMessage): string {
+  #encode(message: LogMessage): EntryValue {
     return encodeMessage(message, this.#parts.config.format ?? WRITTEN_FORMATS.default)
   }
 }

@@ -1,5 +1,8 @@
 import test from 'ava'
 import fc from 'fast-check'
+import { DECODER_VERSION } from '../domain/decoder-version.ts'
+import { MAX_KEPT_BYTES } from '../domain/event.ts'
+import type { WalletRecord } from '../domain/slot.ts'
 import {
   ANY_RECORD,
   aRefold,
@@ -36,7 +39,9 @@ const aMessage: fc.Arbitrary<LogMessage> = fc.oneof(
     })),
 )
 
-const read = (text: string) => decodeMessage(Buffer.from(text))
+const read = (entry: string | Buffer) =>
+  decodeMessage(typeof entry === 'string' ? Buffer.from(entry) : entry)
+const jsonOf = (message: LogMessage) => JSON.parse(String(encodeMessage(message)))
 
 test('what is decoded is what was encoded', (t) => {
   fc.assert(
@@ -50,7 +55,7 @@ test('a swap of format version 1 is written without its pool, and read as one wi
   fc.assert(
     fc.property(ANY_RECORD.swap, (swap) => {
       const message = { kind: 'record' as const, record: swap, late: null, decoderVersion: 1 }
-      const { pool, ...entry } = JSON.parse(encodeMessage(message))
+      const { pool, ...entry } = jsonOf(message)
       t.is(encodeMessage(message, 1), JSON.stringify({ ...entry, v: 1 }))
       t.deepEqual(read(encodeMessage(message, 1)), {
         kind: 'ok',
@@ -66,7 +71,7 @@ test('a balance of format version 2 is written without the lamports before, and 
   fc.assert(
     fc.property(ANY_RECORD.balance, (balance) => {
       const message = { kind: 'record' as const, record: balance, late: null, decoderVersion: 1 }
-      const { lamportsBefore, ...entry } = JSON.parse(encodeMessage(message))
+      const { lamportsBefore, ...entry } = jsonOf(message)
       t.is(encodeMessage(message, 2), JSON.stringify({ ...entry, v: 2 }))
       t.deepEqual(read(encodeMessage(message, 2)), {
         kind: 'ok',
@@ -153,17 +158,19 @@ test('a refold request names a wallet and a revision that can be reached', (t) =
 })
 
 test('any damage to an entry is refused with a reason, never thrown', (t) => {
-  const text = encodeMessage({
-    kind: 'marker',
-    marker: {
-      slot: 5,
-      parent: 4,
-      blockTime: 9,
-      solPrice: { time: 8, usdE9: 150_000_000_000n },
-      blockId: 7n,
-      finalized: 3,
-    },
-  })
+  const text = String(
+    encodeMessage({
+      kind: 'marker',
+      marker: {
+        slot: 5,
+        parent: 4,
+        blockTime: 9,
+        solPrice: { time: 8, usdE9: 150_000_000_000n },
+        blockId: 7n,
+        finalized: 3,
+      },
+    }),
+  )
   const damaged = (change: (entry: Record<string, unknown>) => void) => {
     const entry = JSON.parse(text)
     change(entry)
@@ -193,6 +200,40 @@ test('any damage to an entry is refused with a reason, never thrown', (t) => {
       t.not(decodeMessage(bytes).kind, 'ok')
     }),
   )
+})
+
+test('the bytes of a kept transaction follow its text', (t) => {
+  fc.assert(
+    fc.property(ANY_RECORD.kept, (record) => {
+      if (record.kind !== 'kept') return t.fail()
+      const { bytes, ...fields } = record
+      const entry = Buffer.from(encodeMessage({ kind: 'record', record, late: null }))
+      const end = entry.indexOf('\n')
+      t.deepEqual(JSON.parse(entry.toString('utf8', 0, end)), {
+        v: 3,
+        ...fields,
+        late: null,
+        decoderVersion: DECODER_VERSION,
+      })
+      t.deepEqual(new Uint8Array(entry.subarray(end + 1)), bytes)
+    }),
+  )
+})
+
+test('bytes are refused where they are missing, too many, or of another record', (t) => {
+  const refused = { kind: 'malformed', reason: 'wrong_shape' }
+  const entryOf = (arbitrary: fc.Arbitrary<WalletRecord>) => {
+    const [record] = fc.sample(arbitrary, { seed: 1, numRuns: 1 }) as [WalletRecord] // of one
+    return Buffer.from(encodeMessage({ kind: 'record', record, late: null }))
+  }
+  const kept = entryOf(ANY_RECORD.kept)
+  const text = kept.subarray(0, kept.indexOf('\n') + 1)
+  const withBytes = (bytes: Buffer) => read(Buffer.concat([text, bytes]))
+  t.is(withBytes(Buffer.alloc(0)).kind, 'ok')
+  t.is(withBytes(Buffer.alloc(MAX_KEPT_BYTES, '\n')).kind, 'ok')
+  t.deepEqual(withBytes(Buffer.alloc(MAX_KEPT_BYTES + 1)), refused)
+  t.deepEqual(read(text.subarray(0, -1)), refused)
+  t.deepEqual(read(Buffer.concat([entryOf(ANY_RECORD.swap), Buffer.from('\n7')])), refused)
 })
 
 test('an entry of a later format is not taken for a damaged one (rule K3)', (t) => {

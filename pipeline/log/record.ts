@@ -26,14 +26,15 @@ export type Decoded =
 export type MalformedReason = 'empty' | 'not_json' | 'no_version' | 'wrong_shape'
 
 /**
- * Returns the JSON text of an entry: the format version, the fields of the message, bigints as
- * decimal strings, bytes in base64. `decodeMessage` returns an equal message. With an older
- * `version` the entry has what a reader of that version knows.
+ * Returns an entry: JSON text of the format version and the fields of the message, bigints as
+ * decimal strings. The bytes of a kept transaction follow the text and a line break.
+ * `decodeMessage` returns an equal message. With an older `version` the entry has what a
+ * reader of that version knows.
  *
  * Example: `{"v":3,"kind":"balance","slot":5,"txIndex":0,"wallet":12,"blockTime":1700000000,
  * "lamports":"1000","lamportsBefore":"1005","late":null,"decoderVersion":1}`
  */
-export function encodeMessage(message: LogMessage, version: number = FORMAT_VERSION): string {
+export function encodeMessage(message: LogMessage, version: number = FORMAT_VERSION): EntryValue {
   switch (message.kind) {
     case 'marker':
       return encode(version, { kind: 'marker', ...message.marker })
@@ -47,13 +48,18 @@ export function encodeMessage(message: LogMessage, version: number = FORMAT_VERS
         version < FORMAT_VERSION ? withoutNewer(message.record, version) : message.record
       const envelope = late === null ? { late, decoderVersion } : { late, blockId, decoderVersion }
       if (record.kind !== 'kept') return encode(version, { ...record, ...envelope })
-      // Base64 needs no escaping, so the JSON encoder need not scan kilobytes of it.
       const { bytes, ...fields } = record
       const text = encode(version, { ...fields, ...envelope })
-      return `${text.slice(0, -1)},"bytes":"${t.base64Of(bytes)}"}`
+      return Buffer.concat([Buffer.from(text), LINE_BREAK, bytes])
     }
   }
 }
+
+/** The value of an entry: text, or for a kept transaction text and bytes. */
+export type EntryValue = string | Buffer
+
+/** JSON has no line break outside of strings, and escapes it within. */
+const LINE_BREAK = Buffer.from('\n')
 
 /** Returns a record without the fields that later format versions added. */
 function withoutNewer(record: WalletRecord, version: number): WalletRecord {
@@ -71,9 +77,11 @@ function encode(version: number, fields: object): string {
 /** Reads an entry. It must have exactly the fields of its kind. Never throws on bytes. */
 export function decodeMessage(value: Uint8Array | null): Decoded {
   if (value === null || value.length === 0) return { kind: 'malformed', reason: 'empty' }
+  const entry = t.asBuffer(value)
+  const end = entry.indexOf(LINE_BREAK)
   let json: unknown
   try {
-    json = JSON.parse(t.asBuffer(value).toString('utf8'))
+    json = JSON.parse(entry.toString('utf8', 0, end === -1 ? entry.length : end))
   } catch {
     return { kind: 'malformed', reason: 'not_json' }
   }
@@ -82,8 +90,14 @@ export function decodeMessage(value: Uint8Array | null): Decoded {
   if (typeof version !== 'number' || !Number.isSafeInteger(version) || version < 1)
     return { kind: 'malformed', reason: 'no_version' }
   if (version > FORMAT_VERSION) return { kind: 'newer', version }
-  const message = readMessage(json, version)
+  const fields = end === -1 ? json : { ...json, bytes: bytesFrom(entry, end + 1) }
+  const message = readMessage(fields, version)
   return message ? { kind: 'ok', message } : { kind: 'malformed', reason: 'wrong_shape' }
+}
+
+/** Returns a view of the rest of an entry. */
+function bytesFrom({ buffer, byteOffset, length }: Buffer, start: number): Uint8Array {
+  return new Uint8Array(buffer, byteOffset + start, length - start)
 }
 
 function readMessage(json: t.JsonObject, version: number): LogMessage | undefined {

@@ -232,7 +232,14 @@ const EXAMPLES: readonly Example[] = [
 
 const messageOf = (record: WalletRecord) =>
   ({ kind: 'record', record, late: 'stream', blockId: 7n, decoderVersion: 3 }) as const
-const read = (text: string) => decodeMessage(Buffer.from(text))
+const read = (entry: string | Buffer) =>
+  decodeMessage(typeof entry === 'string' ? Buffer.from(entry) : entry)
+/** The text of an entry; with the bytes of a kept transaction in base64, as in formats 1 and 2. */
+function textOf(record: WalletRecord): string {
+  const [text = ''] = String(encodeMessage(messageOf(record))).split('\n')
+  if (record.kind !== 'kept') return text
+  return `${text.slice(0, -1)},"bytes":"${t.base64Of(record.bytes)}"}`
+}
 
 test('every record type has an example', (check) => {
   const kinds = new Set<string>(EXAMPLES.map(({ record }) => record.kind))
@@ -243,7 +250,7 @@ test('the log entry of each record type does not change', (check) => {
   for (const { record, text } of EXAMPLES) {
     const bytes = record.kind === 'kept' ? ',"bytes":"AQIDBA=="' : ''
     const entry = `{"v":3,${text},"late":"stream","blockId":"7","decoderVersion":3${bytes}}`
-    check.is(encodeMessage(messageOf(record)), entry)
+    check.is(textOf(record), entry)
     check.deepEqual(read(entry), { kind: 'ok', message: messageOf(record) })
   }
 })
@@ -263,7 +270,7 @@ test('any record of each type is read from the log as it was written', (check) =
 test('an entry with a field that is missing, wrong or unknown is refused', (check) => {
   const refused = { kind: 'malformed', reason: 'wrong_shape' }
   for (const { record } of EXAMPLES) {
-    const entry: Record<string, unknown> = JSON.parse(encodeMessage(messageOf(record)))
+    const entry: Record<string, unknown> = JSON.parse(textOf(record))
     const { fields } = mapRecordTypes((type) => type)[record.kind]
     const types: [string, t.AnyValueType][] = [
       ...Object.entries(fields).map(([name, { type }]): [string, t.AnyValueType] => [name, type]),

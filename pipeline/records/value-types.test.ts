@@ -81,7 +81,9 @@ test('a type reads what JSON has into what the record has', (t) => {
   })
 })
 
-test('kept bytes are base64 of at most 512 KiB', (t) => {
+test('kept bytes are bytes, or base64, of at most 512 KiB', (t) => {
+  t.deepEqual(keptBytes.read(Uint8Array.of(1, 2)), Uint8Array.of(1, 2))
+  t.is(keptBytes.read(new Uint8Array(512 * 1024 + 1)), undefined)
   t.deepEqual(keptBytes.read('AQIDBA=='), Uint8Array.of(1, 2, 3, 4))
   t.deepEqual(keptBytes.read(''), new Uint8Array())
   t.is(keptBytes.read(MAX_BASE64)?.length, 512 * 1024)

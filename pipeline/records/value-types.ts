@@ -92,9 +92,13 @@ export const pubkey: ValueType<Address> = {
 const knownAddresses = new Map<string, Address>()
 const MAX_KNOWN_ADDRESSES = 10_000
 
-/** At most `MAX_KEPT_BYTES` bytes. */
+/**
+ * At most `MAX_KEPT_BYTES` bytes: as such, where they follow the JSON text, or in base64, as in
+ * format versions 1 and 2.
+ */
 export const keptBytes: ValueType<Uint8Array> = {
   read(json) {
+    if (json instanceof Uint8Array) return json.length <= MAX_KEPT_BYTES ? json : undefined
     if (typeof json !== 'string') return undefined
     const { buffer, byteOffset, length } = Buffer.from(json, 'base64')
     const padding = json.endsWith('==') ? 2 : json.endsWith('=') ? 1 : 0

@@ -14,25 +14,25 @@ test('a load needs what its unit costs add up to', (t) => {
   const load = { wallets: 100_000, swaps: 10_000, sockets: 1000, answers: 50_000 }
   const capacity = capacityOf(load)
   t.deepEqual(capacityRows(capacity), [
-    // 10,000 x (97 + 7.6 + 10) us; 10,000 x (7,021 + 2,455 + 9,595) bytes
-    ['ingest', '2', '1.15', '2.00', '0.00', '191', '0.31'],
-    // 10,000 x (86 + 17.8) us; the log in and out
-    ['workers', '3', '1.04', '1.48', '0.00', '241', '0.39'],
-    // 50,000 x 76 + 100,000 x 0.88 + 9,900 x 9.95 us, and 10 times 61,000 us; 109,900 trades,
-    // 50,000 answers, ten times the log
-    ['api', '10', '4.60', '5.02', '0.00', '1,771', '2.83'],
-    // 120.5 MB a second, three times, for 604,800 s; 14 times over the network
-    ['Kafka', '3', '0.21', '12', '219', '1,687', '39'],
+    // 10,000 x (97 + 4.9 + 24.9 + 10) us; 10,000 x (7,021 + 2,117) bytes
+    ['ingest', '2', '1.37', '2.00', '0.00', '91', '0.34'],
+    // 10,000 x (12.9 + 86 + 3.1) us; 10,000 x (2,117 + 8,446) bytes
+    ['workers', '3', '1.02', '1.48', '0.00', '106', '0.26'],
+    // 50,000 x 76 + 100,000 x 0.88 + 9,900 x 9.95 us, and 13 times 190,000 us; 109,900 trades,
+    // 50,000 answers, 13 times the log
+    ['api', '13', '6.46', '6.52', '0.00', '841', '1.61'],
+    // 21.2 MB a second, three times, for 604,800 s; 17 times over the network
+    ['Kafka', '3', '0.21', '12', '38', '360', '6.86'],
     // 2 x 10,000 x 2,171 bytes x 31,536,000 s; 2 x (10,000 x 55 us + 2.5 x 3 x 10 x 8 ms)
-    ['ClickHouse', '2', '2.30', '32', '1,369', '241', '245'],
+    ['ClickHouse', '2', '2.30', '32', '1,369', '169', '245'],
     // 2 x 50,000 / 70,936
     ['Redis', '2', '1.41', '2.00', '0.00', '0.00', '0.35'],
   ])
-  t.is(capacity.machines, 288)
+  t.is(capacity.machines, 254)
   t.deepEqual(limitTexts(capacity, 3), [
     'the disk of a ClickHouse server, after a year 12226%',
-    'the disk of a Kafka broker 1301%',
-    'the one thread of ingest 115%',
+    'the disk of a Kafka broker 229%',
+    'the one thread of ingest 137%',
   ])
 })
 
@@ -49,8 +49,8 @@ test('ingest reads the whole chain when the wallets do not fit in a filter', (t)
 test('each API process has less time for answers because it reads the log', (t) => {
   const load = { wallets: 1000, swaps: 1000, sockets: 0, answers: 50_000 }
   const { processes, cores } = capacityOf(load).roles[2] ?? {}
-  // 3.8 cores of answers; each process has half a core, less 1,000 x 6.1 us
-  t.deepEqual({ processes, cores: cores?.toFixed(4) }, { processes: 8, cores: '3.8488' })
+  // 3.8 cores of answers; each process has half a core, less 1,000 x 19 us
+  t.deepEqual({ processes, cores: cores?.toFixed(4) }, { processes: 8, cores: '3.9520' })
 })
 
 test('each measured unit cost stands in the section of the results that it names', (t) => {

@@ -72,7 +72,7 @@ const of = (name: keyof typeof UNIT_COSTS) => UNIT_COSTS[name].value
  */
 export function capacityOf(load: ServiceLoad): Capacity {
   const { wallets, swaps, answers } = load
-  const logBytes = swaps * (of('logEvent') + of('logKept'))
+  const logBytes = swaps * of('logEvent')
   const [ingest, workers] = [ingestOf(load, logBytes), workersOf(load, logBytes)]
   const api = apiOf(load, logBytes)
   const logTb = (logBytes * RETENTION_SECONDS * REPLICAS) / 1e12
@@ -93,7 +93,7 @@ export function capacityOf(load: ServiceLoad): Capacity {
       (swaps * of('storeEvent') * US + (insertsPerSecond * of('insert')) / 1000),
     memoryGib: CLICKHOUSE_SERVERS * 16,
     diskTb: (CLICKHOUSE_SERVERS * swaps * storedBytes * YEAR_SECONDS) / 1e12,
-    networkMb: (CLICKHOUSE_SERVERS * logBytes) / 1e6,
+    networkMb: (CLICKHOUSE_SERVERS * swaps * of('entryBytes')) / 1e6,
   })
   const redis = roleOf('Redis', {
     processes: 2,
@@ -136,7 +136,8 @@ export function capacityOf(load: ServiceLoad): Capacity {
 /** One process of ingest works, the other stands by. */
 function ingestOf({ wallets, swaps }: ServiceLoad, logBytes: number): RoleNeed {
   const others = wallets > MOST_FILTERED ? CHAIN_TRANSACTIONS : 0
-  const each = of('ingestTransaction') + of('writeKept') + of('appendEvent')
+  const each =
+    of('ingestTransaction') + of('writeKept') + of('compressEvent') + of('appendEvent')
   return roleOf('ingest', {
     processes: 2,
     cores: (swaps * each + others * of('dropTransaction')) * US,
@@ -147,13 +148,13 @@ function ingestOf({ wallets, swaps }: ServiceLoad, logBytes: number): RoleNeed {
 }
 
 function workersOf({ wallets, swaps }: ServiceLoad, logBytes: number): RoleNeed {
-  const cores = swaps * (of('foldEvent') + of('readKept')) * US
+  const cores = swaps * (of('decompressEvent') + of('foldEvent') + of('readKept')) * US
   return roleOf('workers', {
     processes: Math.min(PARTITIONS, Math.max(2, Math.ceil(cores / USED))),
     cores,
     memoryGib: (wallets / 100_000) * of('books'),
     diskTb: 0,
-    networkMb: (2 * logBytes) / 1e6,
+    networkMb: (logBytes + swaps * of('entryBytes')) / 1e6,
   })
 }
 
@@ -163,7 +164,7 @@ function apiOf({ wallets, swaps, sockets, answers }: ServiceLoad, logBytes: numb
   const alone = sockets * (1 - UNFILTERED) * swaps * Math.min(1, WALLETS_EACH / wallets)
   const served =
     (answers * of('answer') + together * of('deliverTogether') + alone * of('deliverAlone')) * US
-  const relay = swaps * of('readEvent') * US
+  const relay = swaps * (of('decompressEvent') + of('readEvent')) * US
   const processes = Math.max(
     2,
     Math.ceil(sockets / SOCKETS_PER_PROCESS),
