@@ -136,8 +136,7 @@ export function capacityOf(load: ServiceLoad): Capacity {
 /** One process of ingest works, the other stands by. */
 function ingestOf({ wallets, swaps }: ServiceLoad, logBytes: number): RoleNeed {
   const others = wallets > MOST_FILTERED ? CHAIN_TRANSACTIONS : 0
-  const each =
-    of('ingestTransaction') + of('writeKept') + of('compressEvent') + of('appendEvent')
+  const each = of('ingestTransaction') + of('writeKept') + of('compressEvent') + of('appendEvent')
   return roleOf('ingest', {
     processes: 2,
     cores: (swaps * each + others * of('dropTransaction')) * US,
