@@ -8,7 +8,7 @@ import { readTextFile } from '../../pipeline/runtime/read-text-file.ts'
 import { parseStrategies } from '../../pipeline/trending/strategies-file.ts'
 import type { Strategy } from '../../pipeline/trending/strategy.ts'
 import { startMintFacts } from '../../pipeline/workers/facts/mint-facts.ts'
-import { startPriceFill } from '../../pipeline/workers/facts/price-fill.ts'
+import { type PriceFillWorker, startPriceFill } from '../../pipeline/workers/facts/price-fill.ts'
 import { startFold } from '../../pipeline/workers/fold/fold.ts'
 import { type LinkCheckWorker, startLinkCheck } from '../../pipeline/workers/links/check-links.ts'
 import { startRollups } from '../../pipeline/workers/rollups/roll-up.ts'
@@ -52,6 +52,7 @@ export async function startWorkers(
   const listeners: ((swaps: readonly Swap[]) => void)[] = []
   const strategies = await readStrategies(config)
   let links: LinkCheckWorker | undefined
+  let fill: PriceFillWorker | undefined
   const fold = await startFold({
     ...deps,
     salt,
@@ -60,10 +61,10 @@ export async function startWorkers(
     onSwaps: (swaps) => {
       for (const listen of listeners) listen(swaps)
     },
-    onUnpriced: () => void fill.fillNow(),
+    onUnpriced: () => void fill?.fillNow(),
   })
   links = startLinkCheck({ ...deps, fold })
-  const fill = startPriceFill({ ...deps, books: fold, maxAgeSeconds: solPriceMaxAgeSeconds })
+  fill = startPriceFill({ ...deps, books: fold, maxAgeSeconds: solPriceMaxAgeSeconds })
   listeners.push(fill.note)
   const { facts, pools } = startRpcWorkers(deps, chainOf(config, source))
   if (facts) listeners.push((swaps) => facts.note(swaps.map((swap) => swap.baseMint)))
@@ -90,7 +91,7 @@ export async function startWorkers(
       signals.stop()
       // All at once: a price fill may wait for the fold, which waits for a lost store for a while.
       await Promise.all([
-        ...[facts?.stop(), fill.stop(), trending.stop(), pools?.stop()],
+        ...[facts?.stop(), fill?.stop(), trending.stop(), pools?.stop()],
         ...[rollups?.stop(), links?.stop(), fold.stop()],
       ])
     },

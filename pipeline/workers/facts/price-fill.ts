@@ -48,8 +48,8 @@ const DELAY_MS = 10_000
 const EVERY_MS = 600_000
 
 /**
- * Starts the worker. A pass runs at the start, after a price file was loaded, ten seconds after a
- * swap without a price was stored, and every ten minutes. It gives swaps the price at their time,
+ * Starts the worker. A pass runs at the start, when partitions are assigned, after a price file was
+ * loaded, ten seconds after a swap without a price was stored, and every ten minutes. It gives swaps the price at their time,
  * and the value that follows, in a new version of their rows, and refolds their wallets. A price is
  * never replaced (rule C1). Swaps of a time that storage has not reached wait.
  *

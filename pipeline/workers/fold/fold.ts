@@ -57,7 +57,10 @@ export interface FoldParts extends FoldDeps {
   readonly onSwaps?: (swaps: readonly Swap[]) => void
   /** Like `onSwaps`, with all records. */
   readonly onStored?: (stored: StoredRecords) => void
-  /** Called when stored swaps have lost their SOL price with a withdrawn slot. Must not throw. */
+  /**
+   * Called when stored swaps may lack their SOL price: it went with a withdrawn slot, or partitions
+   * are assigned whose former owner may have ended before it filled prices in. Must not throw.
+   */
   readonly onUnpriced?: () => void
 }
 
@@ -123,6 +126,7 @@ class BookWorker implements FoldWorker {
     this.#readFences = fences
     this.#isRecovered = false
     this.#books.forget((wallet) => this.#isMine(wallet))
+    if (partitions.length > 0) this.#deps.onUnpriced?.()
   }
 
   forget(): void {
