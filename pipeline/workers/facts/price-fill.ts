@@ -49,9 +49,10 @@ const EVERY_MS = 600_000
 
 /**
  * Starts the worker. A pass runs at the start, when partitions are assigned, after a price file was
- * loaded, ten seconds after a swap without a price was stored, and every ten minutes. It gives swaps the price at their time,
- * and the value that follows, in a new version of their rows, and refolds their wallets. A price is
- * never replaced (rule C1). Swaps of a time that storage has not reached wait.
+ * loaded, ten seconds after a swap without a price was stored, and every ten minutes. It gives
+ * swaps the price at their time, and the value that follows, in a new version of their rows, and
+ * refolds their wallets. A price is never replaced (rule C1). Swaps of a time that storage has not
+ * reached wait.
  *
  * After a crash, either a swap still lacks its price and is found again, or its wallet has a refold
  * mark (`RunningBooks.amend`). Each process fills the wallets of its own partitions.
