@@ -34,8 +34,7 @@ const CODECS = ['ZSTD(3)', 'ZSTD(1)', 'ZSTD(9)', 'LZ4']
 /**
  * Cost of keeping the bytes of transactions: microseconds of CPU to take, to log and to read each,
  * bytes of each with its other records in a batch of Kafka, and in the store by codec of the
- * column. Measures recorded
- * transactions of the corpus, where it is there, and the simulator's.
+ * column. Measures recorded transactions of the corpus, where it is there, and the simulator's.
  */
 export async function run(): Promise<void> {
   const corpus = readCorpus()

@@ -6,9 +6,10 @@ const USAGE = `npm run -s drill -- restore --data DIR [options]
 
 Backs up ClickHouse while a service runs over the simulator, with a customer who calls and follows
 the feed: all of it, and later what is new (--base). Then ends every process, empties ClickHouse,
-restores the second backup, and starts the service again. Six cases: Kafka newer than the backup, older, or gone; each with Redis kept and lost.
-Exits with 1 unless every table equals the slow reference, credits add up, and the feed resumes
-from positions handed out before and after the backup without loss or repetition.
+restores the second backup, and starts the service again. Six cases: Kafka newer than the backup,
+older, or gone; each with Redis kept and lost. Exits with 1 unless every table equals the slow
+reference, credits add up, and the feed resumes from positions handed out before and after the
+backup without loss or repetition.
 
   --data DIR     folder of servers (infra/servers) that the drill may stop; left running
   --case NAME    one case, for example newer-kept, older-lost, gone-kept
