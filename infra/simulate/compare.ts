@@ -19,6 +19,9 @@ export interface Difference {
   readonly stored: Readonly<Record<string, unknown>> | null
 }
 
+/** The name that stands for a table where an answer of REST differs. */
+export const REST = 'answers of REST'
+
 const EVENT_KEY = ['slot', 'tx_index', 'wallet', 'event_index']
 
 /**
@@ -59,6 +62,12 @@ export interface Comparison {
   readonly rows: Readonly<Record<string, number>>
 }
 
+/** The true events, each swap with its price, and the tables that they make. */
+export interface TrueTables {
+  readonly events: readonly WalletEvent[]
+  readonly tables: SlowTables
+}
+
 /**
  * Differences between the stored tables and what the slow reference makes of the true chain. Prices
  * are those of `sol_prices`.
@@ -67,15 +76,14 @@ export async function compareTables(
   query: Query,
   chain: TrueChain,
   wallets: number,
-): Promise<Comparison> {
+): Promise<Comparison & { readonly truth: TrueTables }> {
   const prices = await readPrices(query)
   const swaps = await readTable(query, 'swaps')
   const events = chain.events.map((event) => priced(event, swaps, prices))
-  const { differences, rows } = await compareWith(
-    query,
-    slowTables({ wallets, events, balances: chain.balances, links: chain.links }),
-  )
-  return { differences: [...differences, ...(await undecodedThatAreTrue(query, chain))], rows }
+  const tables = slowTables({ wallets, events, balances: chain.balances, links: chain.links })
+  const { differences, rows } = await compareWith(query, tables)
+  const undecoded = await undecodedThatAreTrue(query, chain)
+  return { differences: [...differences, ...undecoded], rows, truth: { events, tables } }
 }
 
 /** Differences between the stored tables and the expected rows. */
@@ -193,7 +201,7 @@ async function undecodedThatAreTrue(query: Query, chain: TrueChain): Promise<Dif
 
 /** A difference as readable lines: the key, then the columns that differ. */
 export function describeDifference({ table, expected, stored }: Difference): string {
-  const key = KEYS[table as SlowTableName] ?? EVENT_KEY
+  const key = table === REST ? ['path'] : (KEYS[table as SlowTableName] ?? EVENT_KEY)
   const row = expected ?? stored ?? {}
   const place = key.map((name) => `${name} ${row[name]}`).join(', ')
   if (expected === null) return `${table}: too many: ${place}\n    ${JSON.stringify(stored)}`

@@ -16,7 +16,8 @@ import {
   tickUntil,
   waitForFinality,
 } from './clock.ts'
-import { compareTables, type Difference } from './compare.ts'
+import { compareTables, type Difference, REST } from './compare.ts'
+import { compareRest } from './compare-answers.ts'
 import {
   compareCoverage,
   compareMints,
@@ -114,6 +115,8 @@ interface Run {
   readonly clock: MarketClock
   readonly chain: TrueChain
   readonly follower: Follower
+  /** One for each API process. */
+  readonly customers: readonly Customer[]
   readonly script: readonly ScriptStep[]
   /** Slots of the market, without the calm ones at the end. */
   readonly slots: number
@@ -170,6 +173,7 @@ export async function runSimulation(options: RunOptions): Promise<RunResult> {
       clock,
       chain,
       follower: followed,
+      customers,
       script: options.script ?? seedScript,
       slots,
       cuts: [],
@@ -362,9 +366,9 @@ async function reconcileFaults(run: Run): Promise<string[]> {
   )
 }
 
-/** Compares the tables, and counts the compared rows. */
+/** Compares the tables and REST, and counts the compared rows and answers. */
 async function compareAll(run: Run): Promise<Pick<RunResult, 'differences' | 'rows'>> {
-  const { chain, follower } = run
+  const { chain, follower, customers } = run
   const { deployed, simulator } = run.bed
   await leaveUntraded(deployed.query, chain)
   const tables = await compareTables(deployed.query, chain, TRACKED_WALLETS)
@@ -379,15 +383,18 @@ async function compareAll(run: Run): Promise<Pick<RunResult, 'differences' | 'ro
       TRACKED_WALLETS,
     ),
   }
+  const tip = { slot: chain.tip, time: simulator.market.block(chain.tip).time }
+  const rest = await compareRest(customers, deployed.query, tables.truth, tip)
   const [withdrawn] = await deployed.query<{ slots: string }>(
     'SELECT uniqExact(slot) AS slots FROM withdrawn_slots',
   )
   return {
-    differences: [tables, ...Object.values(facts)].flatMap((part) => part.differences),
+    differences: [tables, rest, ...Object.values(facts)].flatMap((part) => part.differences),
     rows: {
       ...tables.rows,
       'withdrawn slots': Number(withdrawn?.slots),
       ...Object.fromEntries(Object.entries(facts).map(([name, part]) => [name, part.rows])),
+      [REST]: rest.rows,
       'trades of the feed': follower.all().length + follower.allLate().length,
       connections: follower.connections,
     },

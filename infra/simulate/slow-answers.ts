@@ -1,0 +1,358 @@
+import type { Address } from '../../pipeline/domain/address.ts'
+import { aliasOf } from '../../pipeline/domain/alias.ts'
+import type { Swap, WalletEvent } from '../../pipeline/domain/event.ts'
+import { compareEventKeys } from '../../pipeline/domain/event-key.ts'
+import { WSOL } from '../../pipeline/domain/quote.ts'
+import { Rational } from '../../pipeline/testing/rational.ts'
+import { slowValue } from '../../pipeline/testing/slow-events.ts'
+import type { SlowRow } from '../../pipeline/testing/slow-tables.ts'
+import { contractTrade } from '../whole-service/trade-item.ts'
+
+/** What REST must answer to a request, with all pages of a list joined. */
+export interface SlowAnswer {
+  /** Path and query, without the parameter that names a page. */
+  readonly path: string
+  /** How its list is paged; null: it is one answer. */
+  readonly paging: 'page' | 'cursor' | null
+  /** The fields that are the same on every page. */
+  readonly fields: Item
+  /** All items of the list; empty for one answer. */
+  readonly items: readonly Item[]
+}
+
+type Item = Readonly<Record<string, unknown>>
+
+/** What the answers follow from. */
+export interface AnswerInputs {
+  /** Tracked wallets are `W1` to `W<wallets>`. */
+  readonly wallets: number
+  /** All events, in any order, each swap with its price. */
+  readonly events: readonly WalletEvent[]
+  /** Rows of `wallet_metrics`, as `slowTables` makes them. */
+  readonly metrics: readonly SlowRow[]
+  /** Supply of each traded mint; null while it is not known. */
+  readonly supplies: ReadonlyMap<string, bigint | null>
+  /** Block time of the newest stored slot. */
+  readonly now: number
+}
+
+/** A wallet's swaps of a mint, in order. */
+interface Traded {
+  readonly wallet: number
+  readonly mint: Address
+  readonly decimals: number
+  readonly swaps: readonly Swap[]
+  readonly buys: readonly Swap[]
+  readonly sells: readonly Swap[]
+  readonly bought: bigint
+  readonly sold: bigint
+  readonly spent: bigint
+  readonly received: bigint
+  readonly first: number
+  readonly last: number
+}
+
+/**
+ * Returns what every product resource must answer (contract 2 and 4, rules C14, C15, C17, C20). It
+ * is a second, slow implementation of what stands between the tables and REST, and shares nothing
+ * with it but the types of `domain`. `computed_at` is left out (rule C19).
+ */
+export function slowAnswers(inputs: AnswerInputs): SlowAnswer[] {
+  const { wallets, events, metrics, supplies, now } = inputs
+  const swaps = events
+    .flatMap((event) => (event.kind === 'swap' ? [event] : []))
+    .sort(compareEventKeys)
+  const newest = swaps.toReversed()
+  const mints = [...new Set(swaps.map(({ baseMint }) => baseMint))].sort()
+  const numbers = Array.from({ length: wallets }, (_, at) => at + 1)
+  const traded = mints.flatMap((mint) =>
+    numbers.flatMap((wallet) => tradedOf(wallet, mint, swaps) ?? []),
+  )
+  const held = traded.filter(({ bought, sold }) => bought > sold).sort(byActivity)
+  const items = [...metrics]
+    .sort((a, b) => Number(a.wallet) - Number(b.wallet))
+    .map((row) => metricsItem(row))
+  const ages = held.map(({ first }) => now - first).sort((a, b) => a - b)
+  const middle = ages[ages.length >> 1] ?? 0
+  const one = (path: string, fields: Item): SlowAnswer => ({
+    path,
+    paging: null,
+    fields,
+    items: [],
+  })
+  return [
+    { path: '/wallets?', paging: 'page', fields: { page_size: 25, total: items.length }, items },
+    { path: '/trades?limit=100', paging: 'cursor', fields: {}, items: newest.map(contractTrade) },
+    ...numbers.map((wallet, at) => one(`/wallets/${aliasOf(wallet)}/metrics`, items[at] ?? {})),
+    ...numbers.map((wallet) => {
+      const tokens = held
+        .filter((position) => position.wallet === wallet)
+        .map((position) => walletHolding(position, now))
+      return one(`/wallets/${aliasOf(wallet)}/holdings`, { wallet: aliasOf(wallet), tokens })
+    }),
+    holdings({ alias: null, least: 0, most: null }, held, now),
+    holdings({ alias: null, least: middle, most: null }, held, now),
+    holdings({ alias: null, least: 1, most: middle }, held, now),
+    ...numbers.map((wallet) =>
+      holdings({ alias: aliasOf(wallet), least: 0, most: null }, held, now),
+    ),
+    ...[1, 2, 3].map((least) => heldTokens(least, held)),
+    ...mints.map((mint): SlowAnswer => {
+      const own = newest.filter(({ baseMint }) => baseMint === mint).map(swapItem)
+      return {
+        path: `/tokens/${mint}/swaps?limit=50`,
+        paging: 'cursor',
+        fields: { mint },
+        items: own,
+      }
+    }),
+    ...mints.map((mint) => {
+      const rows = traded.filter((position) => position.mint === mint).sort(byFirstBuy)
+      return one(`/tokens/${mint}/wallet-aggregates`, {
+        mint,
+        tracked_wallets: rows.length,
+        wallets: rows.map((row) => aggregateItem(row, supplies.get(mint) ?? null)),
+      })
+    }),
+  ]
+}
+
+const sum = (values: readonly bigint[]) => values.reduce((a, b) => a + b, 0n)
+const sumOfValues = (swaps: readonly Swap[]) => sum(swaps.map((swap) => slowValue(swap) ?? 0n))
+const sumOfAmounts = (swaps: readonly Swap[]) => sum(swaps.map(({ baseAmount }) => baseAmount))
+const inSol = (lamports: bigint) => new Rational(lamports, 10n ** 9n).toNumber()
+const inTokens = (amount: bigint, decimals: number) =>
+  new Rational(amount, 10n ** BigInt(decimals)).toNumber()
+const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
+
+function tradedOf(wallet: number, mint: Address, all: readonly Swap[]): Traded | null {
+  const swaps = all.filter((swap) => swap.wallet === wallet && swap.baseMint === mint)
+  const [first] = swaps
+  const last = swaps.at(-1)
+  if (first === undefined || last === undefined) return null
+  const buys = swaps.filter(({ side }) => side === 'buy')
+  const sells = swaps.filter(({ side }) => side === 'sell')
+  return {
+    wallet,
+    mint,
+    decimals: first.baseDecimals,
+    swaps,
+    buys,
+    sells,
+    bought: sumOfAmounts(buys),
+    sold: sumOfAmounts(sells),
+    spent: sumOfValues(buys),
+    received: sumOfValues(sells),
+    first: first.blockTime,
+    last: last.blockTime,
+  }
+}
+
+/** Order of holdings (rule C17). */
+function byActivity(a: Traded, b: Traded): number {
+  return b.last - a.last || compare(a.mint, b.mint) || a.wallet - b.wallet
+}
+
+/** Order of wallet aggregates (rule C17). */
+function byFirstBuy(a: Traded, b: Traded): number {
+  const time = ({ buys }: Traded) => buys[0]?.blockTime ?? Number.POSITIVE_INFINITY
+  return Math.sign(time(a) - time(b)) || a.wallet - b.wallet
+}
+
+function timingOf({ first, last }: Traded, now: number): Item {
+  return { first_activity_at: first, last_activity_at: last, holding_time: now - first }
+}
+
+function tokenOf({ mint, decimals }: Traded): Item {
+  return { address: mint, decimals }
+}
+
+function pctHeld({ bought, sold }: Traded): number {
+  return bought === 0n || sold > bought ? 0 : new Rational(bought - sold, bought).toNumber()
+}
+
+function walletHolding(position: Traded, now: number): Item {
+  const { bought, sold, spent, decimals } = position
+  const held = inTokens(bought - sold, decimals)
+  return {
+    token: tokenOf(position),
+    position: {
+      balance: held,
+      tokens_acquired: inTokens(bought, decimals),
+      tokens_held: held,
+      sol_invested: inSol(spent),
+    },
+    timing: timingOf(position, now),
+  }
+}
+
+function holding(position: Traded, now: number): Item {
+  const { wallet, bought, sold, spent, received, decimals } = position
+  return {
+    wallet: aliasOf(wallet),
+    token: tokenOf(position),
+    position: {
+      sol_bought: inSol(spent),
+      sol_sold: inSol(received),
+      tokens_acquired: inTokens(bought, decimals),
+      tokens_sold: inTokens(sold, decimals),
+      tokens_held: inTokens(bought - sold, decimals),
+      pct_held: pctHeld(position),
+    },
+    timing: timingOf(position, now),
+  }
+}
+
+interface HoldingsFilter {
+  readonly alias: string | null
+  readonly least: number
+  readonly most: number | null
+}
+
+/** `GET /wallets/holdings` with filters; ages are in seconds, both bounds inclusive (rule C22). */
+function holdings(filter: HoldingsFilter, held: readonly Traded[], now: number): SlowAnswer {
+  const { alias, least, most } = filter
+  const items = held
+    .filter(({ wallet }) => alias === null || aliasOf(wallet) === alias)
+    .filter(({ first }) => now - first >= least && (most === null || now - first <= most))
+    .map((position) => holding(position, now))
+  const query = new URLSearchParams()
+  if (alias !== null) query.set('alias', alias)
+  if (least > 0) query.set('min_holding_seconds', String(least))
+  if (most !== null) query.set('max_holding_seconds', String(most))
+  return {
+    path: `/wallets/holdings?${query}`,
+    paging: 'page',
+    fields: {
+      alias,
+      min_holding_seconds: least,
+      max_holding_seconds: most,
+      page_size: 100,
+      total: items.length,
+    },
+    items,
+  }
+}
+
+function heldTokens(least: number, held: readonly Traded[]): SlowAnswer {
+  const tokens = [...new Set(held.map(({ mint }) => mint))].flatMap((mint) => {
+    const holders = held
+      .filter((position) => position.mint === mint)
+      .sort((a, b) => a.wallet - b.wallet)
+    const [first] = holders
+    if (first === undefined || holders.length < least) return []
+    const spent = sum(holders.map((position) => position.spent))
+    const amount = sum(holders.map(({ bought, sold }) => bought - sold))
+    const item = {
+      token: tokenOf(first),
+      holders: {
+        wallet_count: holders.length,
+        wallets: holders.map(({ wallet }) => aliasOf(wallet)),
+      },
+      aggregate: {
+        tokens_held: inTokens(amount, first.decimals),
+        sol_invested: inSol(spent),
+      },
+    }
+    return [{ mint, count: holders.length, spent, item }]
+  })
+  const items = tokens
+    .sort((a, b) => b.count - a.count || Number(b.spent - a.spent) || compare(a.mint, b.mint))
+    .map(({ item }) => item)
+  return {
+    path: `/tokens/held?min_wallets=${least}`,
+    paging: 'page',
+    fields: { min_wallets: least, page_size: 25, total: items.length },
+    items,
+  }
+}
+
+function swapItem(swap: Swap): Item {
+  return {
+    block_time: swap.blockTime,
+    wallet: aliasOf(swap.wallet),
+    side: swap.side,
+    base_mint: swap.baseMint,
+    base_amount: String(swap.baseAmount),
+    base_decimals: swap.baseDecimals,
+    quote_mint: swap.quoteMint ?? WSOL,
+    quote_amount: String(swap.quoteAmount),
+    program: swap.program,
+    confidence: swap.confidence,
+    quote_mismatch: swap.quoteMismatch,
+  }
+}
+
+function aggregateItem(position: Traded, supply: bigint | null): Item {
+  const { wallet, buys, sells, bought, sold, spent, received, last } = position
+  return {
+    wallet: aliasOf(wallet),
+    alias: aliasOf(wallet),
+    buys: buys.length,
+    sells: sells.length,
+    base_bought: String(bought),
+    base_sold: String(sold),
+    base_net: String(bought - sold),
+    sol_in: inSol(spent),
+    sol_out: inSol(received),
+    pct_held: pctHeld(position),
+    first_buy_time: buys[0]?.blockTime ?? null,
+    last_trade_time: last,
+    entry_mcap: entryMcap(buys[0], supply),
+  }
+}
+
+/** Supply x price in USD of the first buy (rule C15). */
+function entryMcap(buy: Swap | undefined, supply: bigint | null): number | null {
+  if (buy === undefined || supply === null || buy.baseAmount === 0n) return null
+  const value = slowValue(buy)
+  if (value === null || buy.solPriceUsdE9 === null) return null
+  const price = new Rational(value, 10n ** 9n).per(new Rational(buy.baseAmount))
+  const usd = new Rational(buy.solPriceUsdE9, 10n ** 9n)
+  return price.times(usd).times(new Rational(supply)).toNumber()
+}
+
+function metricsItem(row: SlowRow): Item {
+  const of = (name: string) => BigInt(row[name] as bigint | number) // a column of integers
+  const sol = (name: string) => inSol(of(name))
+  const mean = (over: bigint, under: bigint) =>
+    under === 0n ? null : new Rational(over, under).toNumber()
+  const { sol_balance_lamports: balance, score_e2: score } = row
+  return {
+    identity: {
+      wallet: aliasOf(Number(row.wallet)),
+      tracked: true,
+      score: score === null ? null : new Rational(of('score_e2'), 100n).toNumber(),
+      status: row.status,
+    },
+    pnl: {
+      sol_balance: balance === null ? null : sol('sol_balance_lamports'),
+      pnl_sol: sol('pnl_lamports'),
+      sol_bought: sol('bought_lamports'),
+      sol_sold: sol('sold_lamports'),
+      sol_invested_open: sol('invested_open_lamports'),
+      unrealized_token_count: row.unrealized_token_count,
+    },
+    activity: {
+      total_trades: Number(of('buys') + of('sells')),
+      buys: row.buys,
+      sells: row.sells,
+      transfers_in: row.transfers_in,
+      transfers_out: row.transfers_out,
+      sol_received: sol('received_lamports'),
+      sol_sent: sol('sent_lamports'),
+      unique_tokens_traded: row.unique_tokens_traded,
+    },
+    behavior: {
+      winrate: mean(100n * of('tokens_won'), of('tokens_sold_valued')),
+      loserate: mean(100n * of('tokens_lost'), of('tokens_sold_valued')),
+      avg_holding_time: mean(of('holding_seconds_sum'), of('holding_matches')),
+      avg_time_to_almost_full_exit: mean(of('exit_seconds_sum'), of('exit_tokens')),
+      avg_buy_amount: mean(of('bought_lamports'), 10n ** 9n * of('buys')),
+      avg_sell_amount: mean(of('sold_lamports'), 10n ** 9n * of('sells')),
+      quick_sells: row.quick_sells,
+      sold_more_than_bought: row.sold_more_than_bought,
+      active_times: row.active_times,
+    },
+  }
+}
