@@ -13,7 +13,7 @@ import { print, printHead, printRow, sum } from './kit/figures.ts'
 import { readOptions } from './kit/options.ts'
 import { growingStages } from './scale/backlog.ts'
 import { confirmedSlot } from './scale/due.ts'
-import { fill, tableSizes } from './scale/fill.ts'
+import { countOpen, fill, tableSizes } from './scale/fill.ts'
 import { copyFilled, openFilled } from './scale/filled.ts'
 import { trackedAddresses } from './scale/market-options.ts'
 import { countSwaps, measureBurst, measureLoad } from './scale/measure.ts'
@@ -29,7 +29,7 @@ const USAGE = `npm run -s bench -- scale [options]
   --port-base N       first of four ports of the servers (26000)
 of the tables:
   --swaps N           stored swaps (100000000)
-  --positions N       positions, open or closed (5000000)
+  --positions N       positions, about half of which end open (10000000)
   --wallets N         tracked wallets; with --fill no, as many as were filled (250000)
 of the load:
   --rate N            swaps a second (3000)
@@ -47,7 +47,7 @@ const DEFAULTS = {
   data: '',
   'port-base': 26_000,
   swaps: 100_000_000,
-  positions: 5_000_000,
+  positions: 10_000_000,
   wallets: 250_000,
   rate: 3000,
   minutes: 10,
@@ -113,7 +113,7 @@ async function printSizes(store: Store): Promise<void> {
     printRow(name, rows, (bytes / 2 ** 20).toFixed(1), (bytes / stored).toFixed(1))
   for (const { table, rows, bytes } of sizes.slice(0, 12)) row(table, rows, bytes)
   row('all tables', '', sum(sizes.map(({ bytes }) => bytes)))
-  print('')
+  print(`\nopen positions: ${await countOpen(store)}\n`)
 }
 
 async function measure(

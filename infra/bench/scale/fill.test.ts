@@ -5,7 +5,7 @@ import { readBooks } from '../../../pipeline/workers/fold/book-store.ts'
 import { foldEventsBeyond } from '../../../pipeline/workers/fold/fold-stored-events.ts'
 import { withStore } from '../kit/folder.ts'
 import { strangerOf } from '../kit/stranger.ts'
-import { fill, isFilled } from './fill.ts'
+import { countOpen, fill, isFilled } from './fill.ts'
 
 const WALLETS = Array.from({ length: 8 }, (_, at) => at + 1)
 
@@ -45,4 +45,6 @@ test('the state of each wallet, also of a copied one, is what its stored events 
       progress: 0,
     })
     t.true((counts?.positions ?? 0) > 20)
+    const open = await countOpen(store)
+    t.true(open > 0 && open < (counts?.positions ?? 0))
   }))

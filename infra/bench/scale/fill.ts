@@ -207,3 +207,12 @@ export async function tableSizes(store: Store): Promise<TableSize[]> {
   )
   return rows.map(({ table, rows, bytes }) => ({ table, rows: Number(rows), bytes: Number(bytes) }))
 }
+
+/** The number of open positions. */
+export async function countOpen(store: Store): Promise<number> {
+  const [row] = await store.query<{ open: string }>(
+    `SELECT countIf(served_bought_amount > served_sold_amount) AS open FROM positions FINAL
+     WHERE is_deleted = 0`,
+  )
+  return Number(row?.open)
+}
