@@ -29,6 +29,7 @@ export function handLog(partitions = 1) {
     appendLate: async () => {},
     appendWithdrawal: async () => {},
     resumePoint: async () => LIVE_START,
+    appendedBlocks: async () => [],
     appendRefolds: async () => {},
     settled: async () => {},
     hasConsumer: async () => true,

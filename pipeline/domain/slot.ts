@@ -54,11 +54,6 @@ export interface ResumePoint {
   readonly partial: readonly PartialSlot[]
   /** `Rewind.attempt` of the next rewind to the checkpoint. */
   readonly attempt: number
-  /**
-   * Blocks up to the checkpoint of which it is known what was appended, oldest first. What else is
-   * found in them later is late (rule K2).
-   */
-  readonly appended: readonly AppendedBlock[]
 }
 
 /** A sealed block that is on the log, and its transactions with events there. */
@@ -82,7 +77,6 @@ export const LIVE_START: ResumePoint = {
   withdrawn: new Set(),
   partial: [],
   attempt: 1,
-  appended: [],
 }
 
 /**

@@ -1,11 +1,14 @@
+import { ServiceError } from '../domain/service-error.ts'
 import type { Wallets } from '../domain/wallets.ts'
 import type { Logger } from '../runtime/logger.ts'
+import { createOutageLog } from '../runtime/outage-log.ts'
 import type { FollowLimits } from './follow-limits.ts'
 import { type Refusals, RpcRefusedError } from './rpc/refusals.ts'
 import { pauseUnlessStopped } from './rpc/retry-until-stopped.ts'
 import type { RpcHistory } from './rpc/rpc-history.ts'
 import { selectTracked } from './select-tracked.ts'
 import type { SlotPipeline } from './slot-pipeline.ts'
+import type { EmittedBlock } from './stream/sealer-events.ts'
 import type { IngestMetrics } from './telemetry.ts'
 
 /** Reads blocks that the streams lack over RPC, and applies them to the sealer. */
@@ -33,6 +36,8 @@ export interface CatchUp {
 export interface CatchUpDeps {
   readonly history: RpcHistory
   readonly pipeline: Pick<SlotPipeline, 'head' | 'apply' | 'waitForRoom'>
+  /** Reads what was emitted of blocks before the start. Rejects while the log does not answer. */
+  readonly emitted: () => Promise<readonly EmittedBlock[]>
   /** The wallets tracked now. */
   readonly wallets: () => Wallets
   readonly logger: Logger
@@ -47,8 +52,9 @@ export function createCatchUp(
   deps: CatchUpDeps,
   limits: Pick<FollowLimits, 'maxGapSlots' | 'recheckSlots' | 'restartRecheckSlots'>,
 ): CatchUp {
-  const { history, pipeline, wallets, logger, metrics, refusals, stop } = deps
+  const { history, pipeline, emitted, wallets, logger, metrics, refusals, stop } = deps
   let firstRecheck = true
+  let isInformed = false
   let nextRecheck: SlotRange | null = null
   let rechecking = false
 
@@ -69,6 +75,25 @@ export function createCatchUp(
     }
   }
 
+  /** Tells the sealer what was emitted before the start: only what was not is new to anybody. */
+  async function inform(): Promise<void> {
+    const outage = createOutageLog(
+      logger,
+      'slots before the start are compared once the log answers',
+      'the log answers: slots before the start are compared',
+    )
+    for (; !isInformed; await pauseUnlessStopped(LOG_PAUSE_MS, stop))
+      try {
+        pipeline.apply({ kind: 'emitted', blocks: await emitted() })
+        outage.worked()
+        isInformed = true
+        return
+      } catch (error) {
+        if (!(error instanceof ServiceError)) throw error
+        outage.failed({ reason: error.message })
+      }
+  }
+
   async function recheck(head: number | null): Promise<void> {
     const before = firstRecheck ? limits.restartRecheckSlots : limits.recheckSlots
     firstRecheck = false
@@ -77,6 +102,7 @@ export function createCatchUp(
     nextRecheck = range
     if (rechecking) return
     rechecking = true
+    if (!isInformed) await inform()
     while (nextRecheck !== null) {
       let { from, to }: SlotRange = nextRecheck
       nextRecheck = null
@@ -172,5 +198,6 @@ export function recheckRange(
   return { from: Math.max(0, from, to - maxGapSlots - before), to }
 }
 
+const LOG_PAUSE_MS = 1000
 /** Slots fetched beyond those that the server lost: its replay window moves on during the fetch. */
 const WINDOW_MARGIN = 32

@@ -46,8 +46,11 @@ export interface FollowConfig {
   readonly head: number | null
   /** Where finality is followed from. */
   readonly finality: FinalityStart
-  /** Blocks up to the checkpoint of which it is known what was emitted; default: none. */
-  readonly appended?: readonly AppendedBlock[]
+  /**
+   * Reads of which blocks up to the checkpoint it is known what was emitted, oldest first; default:
+   * none. Called once a stream is open.
+   */
+  readonly appended?: (() => Promise<readonly AppendedBlock[]>) | undefined
 }
 
 /** Dependencies of a chain follower. */
@@ -117,10 +120,6 @@ export class ChainFollower {
       {
         head: config.head,
         withdrawn: config.finality.withdrawn,
-        emitted: (config.appended ?? []).map(({ signatures, ...block }) => ({
-          ...block,
-          keys: signatures.flatMap((signature) => keyOfSignature(signature) ?? []),
-        })),
       },
       {
         prices: deps.prices,
@@ -141,6 +140,11 @@ export class ChainFollower {
         history,
         refusals,
         pipeline: this.#pipeline,
+        emitted: async () =>
+          ((await config.appended?.()) ?? []).map(({ signatures, ...block }) => ({
+            ...block,
+            keys: signatures.flatMap((signature) => keyOfSignature(signature) ?? []),
+          })),
         wallets: () => this.#wallets,
         logger: deps.logger,
         metrics: deps.metrics,

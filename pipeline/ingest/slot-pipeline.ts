@@ -54,7 +54,7 @@ export interface SlotPipelineDeps {
 
 /** A pipeline that continues after slot `head`; `start`: see `SlotSealerOptions`. */
 export function createSlotPipeline(
-  start: Pick<SlotSealerOptions, 'head' | 'withdrawn' | 'emitted'>,
+  start: Pick<SlotSealerOptions, 'head' | 'withdrawn'>,
   deps: SlotPipelineDeps,
   limits: Pick<FollowLimits, 'patienceMs' | 'maxWaitingSlots' | 'maxPendingBytes'>,
 ): SlotPipeline {

@@ -67,8 +67,35 @@ export async function findResumePoint(
     withdrawn: withdrawnByAll(tails, chain),
     partial: partialSlots(tails, slot),
     attempt: 1 + Math.max(0, ...tails.map(({ rewind }) => attemptAt(rewind, slot))),
-    appended: appendedBlocks(tails, chain),
   }
+}
+
+/**
+ * Returns what was appended of the newest blocks up to a checkpoint. Reads each partition back
+ * until it has `slots` before the checkpoint, or `most` entries. A restart appends again what it
+ * compared of hundreds of slots, so few slots may be many entries.
+ */
+export async function findAppended(
+  kafka: KafkaClient,
+  topic: string,
+  checkpoint: SlotMarker,
+  { slots = 64, most = 20_000, firstStep = 256 } = {},
+): Promise<AppendedBlock[]> {
+  const tails = await openTails(kafka, topic, firstStep)
+  const last = checkpoint.slot - slots
+  const ends = new Map(tails.map((tail) => [tail, tail.to]))
+  await readTails(
+    kafka,
+    topic,
+    tails,
+    (tail) =>
+      [...tail.markers.keys()].some((slot) => slot <= last) ||
+      (ends.get(tail) ?? 0n) - tail.from >= most,
+  )
+  const [first] = tails
+  const before = first === undefined ? [] : markersOf(first)
+  const sealed = before.filter(({ slot }) => slot < checkpoint.slot)
+  return appendedBlocks(tails, chainTo(checkpoint, sealed))
 }
 
 /** The blocks of these markers of which every entry was read, and that never left the chain. */

@@ -379,10 +379,11 @@ test(`a restart continues with what is not final, and with what was not appended
       withdrawn: new Set<number>(),
       partial: [],
       attempt: 1,
-      appended: [1, 2, 3].map((slot) => appended(sealed(slot))),
     },
     'before anything was final',
   )
+  const known = [1, 2, 3].map((slot) => appended(sealed(slot)))
+  t.deepEqual(await log.appendedBlocks(sealed(3)), known)
   for (const slot of [4, 5]) await log.appendSlot({ marker: sealed(slot), records: [] })
   const [inTime, late] = ['4'.repeat(88), '5'.repeat(88)] as const
   await log.appendSlot({ marker: sealed(6), records: [undecoded(6, 1, inTime)] })
@@ -395,13 +396,14 @@ test(`a restart continues with what is not final, and with what was not appended
     withdrawn: new Set<number>(),
     partial: [],
     attempt: 1,
-    appended: [
-      ...[1, 2, 3, 4, 5].map((slot) => appended(sealed(slot))),
-      appended(sealed(6), inTime, late),
-      appended(sealed(8, 8n, 6)),
-    ],
   }
   t.deepEqual(await log.resumePoint(), expected)
+  const blocks = [
+    ...[1, 2, 3, 4, 5].map((slot) => appended(sealed(slot))),
+    appended(sealed(6), inTime, late),
+    appended(sealed(8, 8n, 6)),
+  ]
+  t.deepEqual(await log.appendedBlocks(expected.checkpoint), blocks)
 
   // A process that dies appends some entries of some slots, perhaps thousands.
   const producer = client().producer()
@@ -451,14 +453,35 @@ test(`a restart continues with what is not final, and with what was not appended
   await write(0, [{ kind: 'withdrawal', withdrawal }])
   t.deepEqual((await log.resumePoint()).withdrawn, new Set())
   await log.appendWithdrawal(withdrawal)
-  const { unfinalized, withdrawn, appended: left } = await log.resumePoint()
+  const { unfinalized, withdrawn } = await log.resumePoint()
+  const left = await log.appendedBlocks(expected.checkpoint)
   t.deepEqual(
     { unfinalized, withdrawn, left },
     {
       unfinalized: expected.unfinalized,
       withdrawn: new Set([5]),
-      left: expected.appended.filter(({ slot }) => slot !== 5),
+      left: blocks.filter(({ slot }) => slot !== 5),
     },
+  )
+})
+
+test(`what was appended of the newest slots is known behind thousands of entries that a restart repeated (rule K2)${why}`, async (t) => {
+  const log = await createKafkaLog(config(aPrefix()), deps(), 2)
+  t.teardown(() => log.close())
+  const [inTime, late] = ['4'.repeat(88), '5'.repeat(88)] as const
+  for (let slot = 1; slot <= 70; slot += 1)
+    await log.appendSlot({ marker: marker(slot), records: [undecoded(slot, 1, inTime)] })
+  await log.appendLate([undecoded(60, 1, late)], 'stream', null)
+  const repeated = Array.from({ length: 3000 }, () => undecoded(1, 1, inTime))
+  await log.appendLate(repeated, 'backfill', null)
+  await log.appendSlot({ marker: marker(71), records: [] })
+  const found = await log.appendedBlocks(marker(71))
+  t.deepEqual(
+    found.map(({ slot, signatures }) => [slot, signatures]).slice(-64),
+    Array.from({ length: 64 }, (_, at) => {
+      const slot = 8 + at
+      return [slot, slot === 71 ? [] : slot === 60 ? [inTime, late] : [inTime]]
+    }),
   )
 })
 
@@ -471,7 +494,7 @@ test(`of a slot that a rewind withdraws, a restart knows only what was appended 
   const rewind = { checkpoint: marker(1), attempt: 1 }
   await log.appendWithdrawal({ slot: 2, blockId: null, solPrice: null, rewind })
   await log.appendSlot({ marker: marker(2), records: [undecoded(2, 2, kept)] })
-  const { appended } = await log.resumePoint()
+  const appended = await log.appendedBlocks(marker(2))
   t.deepEqual(
     appended.map(({ slot, signatures }) => [slot, signatures]),
     [

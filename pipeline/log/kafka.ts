@@ -4,6 +4,7 @@ import type { BlockId } from '../domain/block-id.ts'
 import { WRITTEN_FORMATS } from '../domain/log-format.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import type {
+  AppendedBlock,
   RefoldRequest,
   ResumePoint,
   SlotMarker,
@@ -34,7 +35,7 @@ import {
 import { hasCommitted, hasMembers, readEnds, readExtent } from './kafka-offsets.ts'
 import { openProducer, type PatientProducer } from './kafka-producer.ts'
 import { KafkaStateLog } from './kafka-state-log.ts'
-import { findResumePoint, readCheckpoint } from './kafka-tail.ts'
+import { findAppended, findResumePoint, readCheckpoint } from './kafka-tail.ts'
 import { ensureTopic } from './kafka-topic.ts'
 import { createWriterClient } from './kafka-writer.ts'
 import type { BatchHandler, ConsumeOptions, Consumer, EventLog, LogExtent } from './log.ts'
@@ -219,6 +220,10 @@ class KafkaLog implements EventLog {
 
   async resumePoint(): Promise<ResumePoint> {
     return this.#fromTail(findResumePoint)
+  }
+
+  async appendedBlocks(checkpoint: SlotMarker): Promise<readonly AppendedBlock[]> {
+    return this.#fromTail((kafka, topic) => findAppended(kafka, topic, checkpoint))
   }
 
   /** Reads the ends of the partitions; retries a lost server some times. */

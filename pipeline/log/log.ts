@@ -1,5 +1,6 @@
 import type { BlockId } from '../domain/block-id.ts'
 import type {
+  AppendedBlock,
   RefoldRequest,
   ResumePoint,
   SlotMarker,
@@ -76,6 +77,12 @@ export interface EventLog {
    * K18).
    */
   resumePoint(): Promise<ResumePoint>
+  /**
+   * Returns of blocks up to a checkpoint what was appended, oldest first: of the newest 64 slots,
+   * as far as they are within the newest 20,000 entries of each partition. What else is found in
+   * them later is late (rule K2). None for a log in memory. Rejects if the server does not answer.
+   */
+  appendedBlocks(checkpoint: SlotMarker): Promise<readonly AppendedBlock[]>
   /**
    * Starts a consumer. Resolves when it has its partitions: it receives everything appended from
    * then on.

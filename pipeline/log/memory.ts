@@ -154,6 +154,10 @@ class MemoryLog implements EventLog {
     return LIVE_START
   }
 
+  async appendedBlocks(): Promise<readonly []> {
+    return []
+  }
+
   async settled(name: string, stop: AbortSignal): Promise<void> {
     const ends = this.#parts.map((part) => part.end)
     const wake = () => {

@@ -12,7 +12,10 @@ import type {
 export interface LateTransactions<T> {
   /** Remembers a sealed slot with the keys of its transactions. Slots come in ascending order. */
   remember(block: SealedBlock, keys: Iterable<string>): void
-  /** The same for a slot that was sealed before the start, as far as its keys are known. */
+  /**
+   * The same for a slot that was sealed before the start, as far as its keys are known. Nothing
+   * changes for a slot that is remembered.
+   */
   resume(block: SealedBlock, keys: Iterable<string>): void
   /** A transaction of a passed slot. Null when it is dropped; the reason is counted. */
   find(slot: number, transaction: PendingTransaction<T>): LateTransaction<T> | null
@@ -41,11 +44,9 @@ export function createLateTransactions<T>(limit: number, dropped: DropCounts): L
   /** Remembered slots in ascending order. */
   const remembered = new Map<number, Remembered>()
 
-  function remember({ slot, blockTime, blockId }: SealedBlock, keys: Iterable<string>): Remembered {
-    const sealed: Remembered = { blockTime, blockId, keys: new Set(keys), isSettled: false }
-    remembered.set(slot, sealed)
+  function remember({ slot, blockTime, blockId }: SealedBlock, keys: Iterable<string>): void {
+    remembered.set(slot, { blockTime, blockId, keys: new Set(keys), isSettled: false })
     if (remembered.size > limit) remembered.delete(remembered.keys().next().value ?? slot)
-    return sealed
   }
 
   function find(slot: number, transaction: PendingTransaction<T>): LateTransaction<T> | null {
@@ -75,8 +76,10 @@ export function createLateTransactions<T>(limit: number, dropped: DropCounts): L
 
   return {
     remember,
-    resume(block, keys) {
-      remember(block, keys).isResumed = true
+    resume({ slot, blockTime, blockId }, keys) {
+      if (remembered.has(slot)) return
+      const emitted = new Set(keys)
+      insert(slot, { blockTime, blockId, keys: emitted, isSettled: false, isResumed: true })
     },
     find,
     recheck(block) {

@@ -32,6 +32,12 @@ export interface FetchedBlock<T> {
   readonly transactions: readonly PendingTransaction<T>[]
 }
 
+/** A sealed block, and the keys of those of its transactions that were emitted before the start. */
+export interface EmittedBlock
+  extends Pick<FetchedBlock<unknown>, 'slot' | 'blockTime' | 'blockId'> {
+  readonly keys: readonly string[]
+}
+
 /**
  * An update of the watched account. The highest write version in a slot is the account's last
  * state.
@@ -67,6 +73,8 @@ export type SealerEvent<T, A> =
   | { readonly kind: 'absent'; readonly slot: number }
   /** The response to a `fetch`: RPC does not give the block. The chain goes on behind a gap. */
   | { readonly kind: 'refused'; readonly slot: number }
+  /** Blocks up to the head at the start, and what was emitted of them; before any `recheck`. */
+  | { readonly kind: 'emitted'; readonly blocks: readonly EmittedBlock[] }
   /** A block at or below the head, read again to find transactions that a closed stream missed. */
   | ({ readonly kind: 'recheck' } & FetchedBlock<T>)
   /** The finalized chain does not have this sealed block (rule K9). */

@@ -1,9 +1,5 @@
 import { lowestEndedSlot, missingSlot, nextSlot } from './fork-choice.ts'
-import {
-  createLateTransactions,
-  type LateTransactions,
-  type SealedBlock,
-} from './late-transactions.ts'
+import { createLateTransactions, type LateTransactions } from './late-transactions.ts'
 import { OpenSlots } from './open-slots.ts'
 import type { DropCounts, FetchedBlock, SealerEvent, SealerOutput } from './sealer-events.ts'
 
@@ -17,22 +13,12 @@ export interface SlotSealerOptions {
   /** Slots up to the head of which everything was withdrawn before the start. */
   readonly withdrawn?: Iterable<number>
   /**
-   * Blocks up to the head that were emitted before the start, in ascending order, with the keys of
-   * their transactions. Of other slots nothing is known.
-   */
-  readonly emitted?: Iterable<EmittedBlock>
-  /**
    * How long to wait for a missing meta, status or parent after a newer slot was confirmed, before
    * it is fetched (rule K2). Default 10 s.
    */
   readonly patienceMs?: number
   /** How many sealed slots are remembered for late transactions. Default 512. */
   readonly remember?: number
-}
-
-/** A block whose transactions were emitted. */
-export interface EmittedBlock extends SealedBlock {
-  readonly keys: readonly string[]
 }
 
 /**
@@ -61,11 +47,10 @@ export class SlotSealer<T, A> {
   #awaitsFirstSlot = false
 
   constructor(options: SlotSealerOptions) {
-    const { head, withdrawn = [], emitted = [], patienceMs = 10_000, remember = 512 } = options
+    const { head, withdrawn = [], patienceMs = 10_000, remember = 512 } = options
     this.#head = head
     this.#patienceMs = patienceMs
     this.#late = createLateTransactions(remember, this.dropped)
-    for (const { keys, ...block } of emitted) this.#late.resume(block, keys)
     for (const slot of withdrawn) this.#late.withdraw(slot)
   }
 
@@ -121,6 +106,9 @@ export class SlotSealer<T, A> {
         this.#open.markRefused(event.slot)
         this.#fetching.delete(event.slot)
         break
+      case 'emitted':
+        for (const { keys, ...block } of event.blocks) this.#late.resume(block, keys)
+        return []
       case 'recheck':
         return this.#isPassed(event.slot) ? this.#late.recheck(event) : []
       case 'withdraw': {

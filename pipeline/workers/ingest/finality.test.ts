@@ -108,7 +108,6 @@ function ingestOf(
       withdrawn,
       partial: [],
       attempt: 1,
-      appended: [],
     }),
     limits: { recheckSlots: 0, backoffMs: 5, ...limits },
   })

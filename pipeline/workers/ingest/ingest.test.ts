@@ -5,6 +5,7 @@ import { type Simulator, startSimulator } from '../../../infra/simulator/simulat
 import { createDecoder } from '../../decode/decoder.ts'
 import { blockIdOf } from '../../domain/block-id.ts'
 import type { KeptTransaction } from '../../domain/event.ts'
+import { ServiceError } from '../../domain/service-error.ts'
 import {
   LIVE_START,
   type SlotRecords,
@@ -38,7 +39,8 @@ function recordingLog() {
       return record.kind !== 'kept'
     })
   let wake: () => void = () => {}
-  const log: Pick<EventLog, 'appendSlot' | 'appendLate' | 'appendWithdrawal'> = {
+  const log: Pick<EventLog, 'appendSlot' | 'appendLate' | 'appendWithdrawal' | 'appendedBlocks'> = {
+    appendedBlocks: async () => [],
     async appendSlot(slot) {
       slots.push({ ...slot, records: others(slot.records) })
       wake()
@@ -52,7 +54,7 @@ function recordingLog() {
     },
   }
   return {
-    log: log as EventLog, // ingest only appends
+    log: log as EventLog, // all that ingest uses
     slots,
     late,
     kept,
@@ -479,8 +481,17 @@ test.serial(
     const blockTime = simulator.market.timeOf(slot)
     const appended = [{ slot, blockTime, blockId: null, signatures: known }]
     const recorded = recordingLog()
-    const ingest = await ingestOf(simulator, recorded.log, null, {
-      resumePoint: async () => ({ ...LIVE_START, checkpoint: aMarker(START), appended }),
+    let asked = 0
+    const log = {
+      ...recorded.log,
+      async appendedBlocks() {
+        asked += 1
+        if (asked === 1) throw new ServiceError('unreachable', 'no answer')
+        return appended
+      },
+    }
+    const ingest = await ingestOf(simulator, log, null, {
+      resumePoint: async () => ({ ...LIVE_START, checkpoint: aMarker(START) }),
     })
     const origins = () =>
       Object.fromEntries(
@@ -496,6 +507,7 @@ test.serial(
       [lacking]: 'stream',
       ...Object.fromEntries(known.map((signature) => [signature, 'backfill'])),
     })
+    t.is(asked, 2, 'a log that does not answer is asked again')
     await ingest.stop()
     await simulator.close()
   },

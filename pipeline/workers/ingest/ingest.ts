@@ -99,7 +99,7 @@ export async function startIngest(deps: IngestDeps): Promise<Ingest> {
     rpc.close()
     throw error
   })
-  const { checkpoint, finalized, unfinalized, withdrawn, appended } = point
+  const { checkpoint, finalized, unfinalized, withdrawn } = point
   const newest = createNewestSlot()
   const appender = new OutputAppender({
     wallets: deps.wallets,
@@ -129,7 +129,7 @@ export async function startIngest(deps: IngestDeps): Promise<Ingest> {
         sealed: unfinalized,
         withdrawn,
       },
-      appended,
+      appended: async () => (checkpoint === null ? [] : log.appendedBlocks(checkpoint)),
       payments: deposits ? deposits.accounts.bind(deposits) : undefined,
     },
     { rpc, prices, logger, metrics, onStage, openStream: deps.openStream },

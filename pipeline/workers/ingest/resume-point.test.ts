@@ -109,7 +109,6 @@ test.serial(
         { slot: 18, marker: sealed(18, 12, 16) },
       ],
       attempt: 1,
-      appended: [],
     })
   },
 )

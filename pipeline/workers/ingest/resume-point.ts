@@ -54,6 +54,5 @@ async function resumeFromStorage(store: Store, checkpoint: SlotMarker): Promise<
     withdrawn: new Set(),
     partial: [...partial.values()].sort((a, b) => a.slot - b.slot),
     attempt: 1, // the log in memory is a new one
-    appended: [],
   }
 }
