@@ -101,7 +101,7 @@ test(`Kafka killed and started again while slots pass: nothing is lost, and slot
 })
 
 serial(
-  `a process whose clock is ten days fast appends, and readers get the time of the broker${why}`,
+  `a process whose clock is ten days fast appends events and states, and readers get the time of the broker${why}`,
   async (t) => {
     const log = await createKafkaLog(config(aPrefix()), deps(), 2)
     const { now } = Date
@@ -111,6 +111,8 @@ serial(
     const startedAt = now()
     Date.now = () => now() + 10 * 24 * 3600 * 1000
     await log.appendSlot({ marker: marker(1), records: [] })
+    const mark = { kind: 'stored', slot: 1, blockTime: 1_700_000_000, fence: 1 } as const
+    await log.states.append(new Map([[0, [mark]]]))
     Date.now = now
     const time = await new Promise<number | undefined>((resolve, reject) => {
       log

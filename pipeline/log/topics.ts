@@ -44,7 +44,7 @@ export function walletStateTopic(prefix: string, partitions: number): Topic {
       // The tables have everything. A reader that is behind for longer reads them again.
       'retention.ms': String(24 * 3600 * 1000),
       'segment.bytes': String(128 * 1024 * 1024),
-      'message.timestamp.type': 'CreateTime',
+      'message.timestamp.type': 'LogAppendTime',
     },
   }
 }
