@@ -2,9 +2,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type { Customer } from '../whole-service/customer.ts'
 import { type Difference, type Query, REST, type TrueTables } from './compare.ts'
+import { STALLED_MS } from './patience.ts'
 import { type SlowAnswer, slowAnswers } from './slow-answers.ts'
 
-/** How long an API process may take until it has what is stored. */
+/** How long an API process may take until it has the stored facts about mints. */
 const ARRIVAL_MS = 30_000
 
 /** The newest stored slot. */
@@ -42,18 +43,35 @@ export async function compareRest(
   return { differences, rows: customers.length * expected.length }
 }
 
-/** Facts about a mint arrive on a way of their own, without a marker (rule K26). */
+/**
+ * Waits until a process, which may have just been started, has the newest slot. Facts about a mint
+ * arrive on a way of their own, without a marker (rule K26).
+ */
 async function compareOnceArrived(
   customer: Customer,
   expected: readonly SlowAnswer[],
   { slot }: Tip,
 ): Promise<Difference[]> {
-  for (const deadline = Date.now() + ARRIVAL_MS; ; await pause(200)) {
-    const { body } = await customer.get<{ storage: { slot: number | null } }>('/status')
-    if ((body.storage.slot ?? 0) < slot && Date.now() < deadline) continue
-    const differences = await compareAnswers(customer, expected)
-    if (differences.length === 0 || Date.now() >= deadline) return differences
+  for (const deadline = Date.now() + STALLED_MS; (await storedSlot(customer)) < slot; ) {
+    if (Date.now() > deadline) throw new Error(`${customer.url} does not come to slot ${slot}`)
+    await pause(200)
   }
+  for (const deadline = Date.now() + ARRIVAL_MS; ; await pause(200)) {
+    const isLast = Date.now() >= deadline
+    const differences = await compareAnswers(customer, expected).catch((error: unknown) => {
+      if (isLast) throw error
+      return null
+    })
+    if (differences !== null && (differences.length === 0 || isLast)) return differences
+  }
+}
+
+/** The newest stored slot that a process knows; -1 while it does not answer. */
+async function storedSlot(customer: Customer): Promise<number> {
+  const answer = await customer
+    .get<{ storage?: { slot: number | null } }>('/status')
+    .catch(() => null)
+  return answer?.body.storage?.slot ?? -1
 }
 
 type Body = Readonly<Record<string, unknown>>
