@@ -82,7 +82,7 @@ export function createCatchUp(
       'slots before the start are compared once the log answers',
       'the log answers: slots before the start are compared',
     )
-    for (; !isInformed; await pauseUnlessStopped(LOG_PAUSE_MS, stop))
+    for (; ; await pauseUnlessStopped(LOG_PAUSE_MS, stop))
       try {
         pipeline.apply({ kind: 'emitted', blocks: await emitted() })
         outage.worked()

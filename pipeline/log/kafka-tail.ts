@@ -13,6 +13,9 @@ import { deleteGroup, type KafkaClient, type KafkaMessage, withAdmin } from './k
 import { decodeMessage } from './record.ts'
 import { type FormatStop, newerFormat } from './stopped-partitions.ts'
 
+/** Entries of each partition that are read first. */
+const FIRST_STEP = 256
+
 /**
  * Returns the newest marker that every partition of a topic has; null if one has none. Reads each
  * partition from its end, in steps that grow fourfold, until it finds a marker: a long tail without
@@ -23,7 +26,7 @@ import { type FormatStop, newerFormat } from './stopped-partitions.ts'
 export async function readCheckpoint(
   kafka: KafkaClient,
   topic: string,
-  firstStep = 256,
+  firstStep = FIRST_STEP,
 ): Promise<{ readonly checkpoint: SlotMarker | null; readonly newer: FormatStop | null }> {
   const tails = await openTails(kafka, topic, firstStep)
   await readTails(kafka, topic, tails, hasMarker)
@@ -39,7 +42,7 @@ export async function readCheckpoint(
 export async function findResumePoint(
   kafka: KafkaClient,
   topic: string,
-  firstStep = 256,
+  firstStep = FIRST_STEP,
 ): Promise<ResumePoint> {
   const tails = await openTails(kafka, topic, firstStep)
   await readTails(kafka, topic, tails, hasMarker)
@@ -71,18 +74,17 @@ export async function findResumePoint(
 }
 
 /**
- * Returns what was appended of the newest blocks up to a checkpoint. Reads each partition back
- * until it has `slots` before the checkpoint, or `most` entries. A restart appends again what it
- * compared of hundreds of slots, so few slots may be many entries.
+ * Returns what was appended of the newest blocks up to a checkpoint (rule K2). Reads each partition
+ * back until it has `KNOWN_SLOTS` before the checkpoint, or `MOST_ENTRIES`. A restart appends again
+ * what it compared of hundreds of slots, so few slots may be many entries.
  */
 export async function findAppended(
   kafka: KafkaClient,
   topic: string,
   checkpoint: SlotMarker,
-  { slots = 64, most = 20_000, firstStep = 256 } = {},
 ): Promise<AppendedBlock[]> {
-  const tails = await openTails(kafka, topic, firstStep)
-  const last = checkpoint.slot - slots
+  const tails = await openTails(kafka, topic, FIRST_STEP)
+  const last = checkpoint.slot - KNOWN_SLOTS
   const ends = new Map(tails.map((tail) => [tail, tail.to]))
   await readTails(
     kafka,
@@ -90,13 +92,16 @@ export async function findAppended(
     tails,
     (tail) =>
       [...tail.markers.keys()].some((slot) => slot <= last) ||
-      (ends.get(tail) ?? 0n) - tail.from >= most,
+      (ends.get(tail) ?? 0n) - tail.from >= MOST_ENTRIES,
   )
   const [first] = tails
   const before = first === undefined ? [] : markersOf(first)
   const sealed = before.filter(({ slot }) => slot < checkpoint.slot)
   return appendedBlocks(tails, chainTo(checkpoint, sealed))
 }
+
+const KNOWN_SLOTS = 64
+const MOST_ENTRIES = 20_000
 
 /** The blocks of these markers of which every entry was read, and that never left the chain. */
 function appendedBlocks(tails: readonly Tail[], chain: readonly SlotMarker[]): AppendedBlock[] {

@@ -1,7 +1,7 @@
 import { compress, decompress, init } from '@bokuweb/zstd-wasm'
 import { asBuffer } from '../records/value-types.ts'
 
-/** Of sixteen transactions in a batch level 1 leaves 25 %, level 3 24 % in 1.3 times the time. */
+/** Of sixteen transactions in a batch level 1 leaves 25 %, level 3 24.5 % in 1.4 times the time. */
 const LEVEL = 1
 
 /**
