@@ -11,6 +11,7 @@ import { loadZstd } from './zstd.ts'
 export type {
   Admin,
   Consumer as KafkaConsumer,
+  ConsumerConfig,
   EachBatchPayload,
   KafkaMessage,
   PartitionAssigner,

@@ -18,6 +18,7 @@ import {
 import { GroupLease, type GroupTimes } from './kafka-lease.ts'
 import { groupIdOf } from './kafka-offsets.ts'
 import { leaveSilentBroker } from './kafka-sockets.ts'
+import { createConsumer } from './kafka-stop.ts'
 import type { BatchHandler, ConsumeOptions, Consumer, LogRecord } from './log.ts'
 import type { LogMessage } from './log-message.ts'
 import { type Decoded, decodeMessage } from './record.ts'
@@ -145,7 +146,7 @@ export class SupervisedConsumer<R = LogRecord> implements Consumer {
     const group = this.#options.mode === 'follow' ? `follow-${randomUUID()}` : this.#options.group
     const groupId = groupIdOf(topic, group)
     const rebalanceMs = Math.max(10_000, sessionTimeoutMs)
-    const consumer = kafka.consumer({
+    const consumer = createConsumer(kafka, {
       groupId,
       sessionTimeout: sessionTimeoutMs,
       rebalanceTimeout: rebalanceMs,

@@ -3,7 +3,8 @@ import type { KafkaClient } from './kafka-client.ts'
 /*
  * kafkajs 2.2.4 sends no request but its own through its public interface. Two requests need more:
  * the id of a topic (`kafka-topic-id.ts`) and the identity of a writer (`kafka-writer.ts`). They go
- * over connections of the client's internal cluster, which also does TLS and authentication.
+ * over connections of the client's internal cluster, which also does TLS and authentication. A
+ * consumer needs it to stop (`kafka-stop.ts`).
  * `kafka.contract.test.ts` fails if another version of the client has other internals.
  */
 
@@ -12,6 +13,8 @@ export interface Cluster {
   connect(): Promise<void>
   refreshMetadata(): Promise<void>
   disconnect(): Promise<void>
+  /** Ids of the brokers, as last read. */
+  getNodeIds(): readonly number[]
   readonly brokerPool: {
     /** What the brokers support, by API key. */
     readonly versions: Readonly<Record<number, { readonly maxVersion: number }>> | null

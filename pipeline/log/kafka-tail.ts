@@ -10,6 +10,7 @@ import {
   type SlotMarker,
 } from '../domain/slot.ts'
 import { deleteGroup, type KafkaClient, type KafkaMessage, withAdmin } from './kafka-client.ts'
+import { createConsumer } from './kafka-stop.ts'
 import { decodeMessage } from './record.ts'
 import { type FormatStop, newerFormat } from './stopped-partitions.ts'
 
@@ -243,7 +244,7 @@ async function readTails(
   const tails = all.filter((tail) => tail.from < tail.to)
   if (tails.length === 0) return
   const groupId = `${topic}.checkpoint-${randomUUID()}`
-  const consumer = kafka.consumer({
+  const consumer = createConsumer(kafka, {
     groupId,
     minBytes: 1,
     maxWaitTimeInMs: 100,

@@ -13,7 +13,9 @@ import { LIVE_START, type SlotMarker } from '../domain/slot.ts'
 import { createLogger } from '../runtime/logger.ts'
 import { createRegistry } from '../runtime/telemetry.ts'
 import { createKafkaLog } from './kafka.ts'
+import { withClusters } from './kafka-internals.ts'
 import { openProducer } from './kafka-producer.ts'
+import { createConsumer } from './kafka-stop.ts'
 import { createWriterClient } from './kafka-writer.ts'
 import type { EventLog, LogBatch, LogRecord, PartitionLease } from './log.ts'
 import type { LogMessage } from './log-message.ts'
@@ -59,6 +61,40 @@ class Slots {
     return new Promise((resolve) => this.#waiting.push({ slot, resolve }))
   }
 }
+
+test(`a consumer that is stopped just when the list of brokers changes ends${why}`, async (t) => {
+  const topic = aPrefix()
+  const admin = client().admin()
+  await admin.connect()
+  await admin.createTopics({ topics: [{ topic }] })
+  let isChanging = false
+  let readings = 0
+  let hasStopped: (end: Promise<void>) => void
+  const stopped = new Promise<void>((resolve) => {
+    hasStopped = resolve
+  })
+  const changing = withClusters(client(), (cluster) => {
+    const getNodeIds = cluster.getNodeIds.bind(cluster)
+    cluster.getNodeIds = () => {
+      if (!isChanging) return getNodeIds()
+      readings += 1
+      // The first reading makes the client replace its fetchers.
+      if (readings === 1) hasStopped(consumer.disconnect())
+      if (readings > 1000) throw new Error('the consumer never ends')
+      return readings === 1 ? [...getNodeIds(), 999] : getNodeIds()
+    }
+    return cluster
+  })
+  const consumer = createConsumer(changing, { groupId: topic, maxWaitTimeInMs: 50 })
+  await consumer.connect()
+  await consumer.subscribe({ topic, fromBeginning: true })
+  await consumer.run({ eachMessage: async () => {} })
+  isChanging = true
+  await stopped
+  await admin.deleteTopics({ topics: [topic] })
+  await admin.disconnect()
+  t.is(readings, 1)
+})
 
 test(`Kafka killed and started again while slots pass: nothing is lost, and slots stay in order${why}`, async (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'kafka-'))
