@@ -1,5 +1,11 @@
 import { once, setMaxListeners } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type ServerResponse,
+} from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { Pool } from 'undici'
@@ -169,7 +175,7 @@ class Replica implements FaultyReplica {
     }
     if (fault?.how === 'apply_and_cut') return void request.socket.destroy()
     if (fault?.how === 'apply_and_refuse') return refuse(response, fault.code)
-    response.writeHead(answer.statusCode).end(answer.content)
+    response.writeHead(answer.statusCode, answer.headers).end(answer.content)
   }
 
   get #isReadOnly(): boolean {
@@ -191,7 +197,11 @@ class Replica implements FaultyReplica {
 
   async #send({ path, headers, body }: Write) {
     const answer = await this.#pool.request({ method: 'POST', path, headers, body })
-    return { statusCode: answer.statusCode, content: Buffer.from(await answer.body.arrayBuffer()) }
+    return {
+      statusCode: answer.statusCode,
+      headers: ofClickhouse(answer.headers),
+      content: Buffer.from(await answer.body.arrayBuffer()),
+    }
   }
 
   /**
@@ -240,6 +250,13 @@ const WRITE = /^\s*(?:INSERT|CREATE|ALTER|DROP|TRUNCATE|RENAME)\b/i
 const ON_CLUSTER = / ON CLUSTER '/
 
 const DEDUPLICATED = /^\s*INSERT\b.*\binsert_deduplication_token = /s
+
+/** ClickHouse's own headers of an answer, such as its summary and the code of an exception. */
+function ofClickhouse(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
+  return Object.fromEntries(
+    Object.entries(headers).filter(([name]) => name.startsWith('x-clickhouse-')),
+  )
+}
 
 /** Answers as ClickHouse does. Source: `HTTPHandler.cpp` of ClickHouse. */
 function refuse(response: ServerResponse, code: number): void {

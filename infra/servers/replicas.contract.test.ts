@@ -147,6 +147,19 @@ for (const [at, [title, fault, changes]] of FAULTS.entries())
     await opened.close()
   })
 
+test(`an answer through the proxy says how many rows it has${why}`, async (t) => {
+  const [{ origin, username, password }] = pair.urls
+  const credentials = Buffer.from(`${username}:${password}`).toString('base64')
+  const answer = await fetch(`${origin}/?wait_end_of_query=1`, {
+    method: 'POST',
+    headers: { authorization: `Basic ${credentials}` },
+    body: 'SELECT toUInt8(number) AS n FROM numbers(3) FORMAT JSONEachRow',
+  })
+  t.is(await answer.text(), '{"n":0}\n{"n":1}\n{"n":2}\n')
+  const summary = answer.headers.get('x-clickhouse-summary') ?? '{}'
+  t.is(JSON.parse(summary).result_rows, '3')
+})
+
 test(`a read is answered by the other server when its own is gone, and retried while one is overloaded${why}`, async (t) => {
   const { store, patient, changes, close } = await openReplicas()
   const count = 'SELECT count() AS n FROM numbers(7)'
