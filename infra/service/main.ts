@@ -7,6 +7,7 @@ import type { Service } from './service.ts'
 
 /** A stop that takes longer than this ends the process all the same (rule J5). */
 const STOP_MS = 9_500
+const NOT_STOPPED = new ServiceError('unavailable', `not stopped after ${STOP_MS} ms`)
 
 /** Writes to stderr why the process ends, and exits with 1. A bug is shown with its stack. */
 function fail(error: unknown): never {
@@ -25,7 +26,6 @@ async function start(config: ServiceConfig): Promise<Service> {
 }
 
 async function stop(service: Service): Promise<void> {
-  setTimeout(() => fail(new ServiceError('internal', `not stopped after ${STOP_MS} ms`)), STOP_MS)
   await service.stop()
   process.exit(0)
 }
@@ -41,6 +41,8 @@ try {
     process.on(signal, () => {
       if (stopping) return
       stopping = true
+      // Before the end of the start, which may wait for a server.
+      setTimeout(() => fail(NOT_STOPPED), STOP_MS)
       starting.then(stop).catch(fail)
     })
   }

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { createHash, generateKeyPairSync } from 'node:crypto'
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import {
   chmodSync,
   existsSync,
@@ -218,6 +218,25 @@ test.serial(
     t.deepEqual(await backtest('--from', from, '--to', to), beside)
   },
 )
+
+test.serial('a start that waits for a server ends within 10 s of SIGTERM (J5)', async (t) => {
+  const connections = new EventEmitter()
+  const silent = createServer((socket) => connections.emit('next', socket))
+  await once(silent.listen(0, '127.0.0.1'), 'listening')
+  const { port } = silent.address() as AddressInfo // listening on TCP
+  const service = start(t, {
+    DATA_DIR: join(folder, 'waiting'),
+    KAFKA_BROKERS: `127.0.0.1:${port}`,
+  })
+  await once(connections, 'next') // the check before the start
+  const [socket] = await once(connections, 'next')
+  const beganAt = Date.now()
+  t.is(await service.stop(), 1)
+  t.true(Date.now() - beganAt < 10_000)
+  t.is(messages(service), 'not stopped after 9500 ms\n')
+  socket.destroy()
+  silent.close()
+})
 
 test.serial(
   'labels are read again on SIGHUP, a bad file leaves the old ones in force, and operators compare them with a list (J5, B11a)',
