@@ -1,10 +1,12 @@
 import { metricsOf, type Registry } from '../pipeline/runtime/telemetry.ts'
+import type { LoginOutcome } from './auth/login.ts'
+import type { RefusedConnection } from './connections.ts'
 
 /**
  * Creates the metrics of the API. Label `resource` is the declared path, never the requested one.
  */
 export function createApiMetrics(registry: Registry) {
-  const { counter, histogram } = metricsOf(registry)
+  const { counter, counterOf, histogram } = metricsOf(registry)
   return {
     requestSeconds: histogram(
       'api_request_seconds',
@@ -15,10 +17,11 @@ export function createApiMetrics(registry: Registry) {
     creditsCharged: counter('api_credits_charged_total', 'Credits charged for answers.', [
       'resource',
     ]),
-    connectionsRefused: counter(
+    connectionsRefused: counterOf<RefusedConnection>(
       'api_connections_refused_total',
       'Connections closed at once: too many in total (total), or from one client address (address).',
-      ['reason'],
+      'reason',
+      ['total', 'address'],
     ),
     requestsShed: counter(
       'api_requests_shed_total',
@@ -28,9 +31,16 @@ export function createApiMetrics(registry: Registry) {
       'api_account_events_dropped_total',
       'Security events of accounts that were dropped because the buffer was full.',
     ),
-    logins: counter('api_logins_total', 'Login attempts by outcome: ok, or the fault.', [
+    logins: counterOf<LoginOutcome>(
+      'api_logins_total',
+      'Login attempts by outcome: ok, or the fault.',
       'outcome',
-    ]),
+      [
+        ...(['ok', 'no_message', 'unknown_nonce', 'bad_signature', 'used_nonce'] as const),
+        ...(['domain', 'address', 'statement', 'uri', 'version', 'chain', 'nonce'] as const),
+        ...(['issued_at', 'expiration_time', 'not_before'] as const),
+      ],
+    ),
   }
 }
 

@@ -39,6 +39,8 @@ const CLOSE_CODE_OF = {
  * Why the service ends a connection. `unanswered`: the client answered no ping; it gets no close.
  */
 export type EndReason = keyof typeof CLOSE_CODE_OF | 'unanswered'
+/** Every `EndReason`. */
+export const END_REASONS = [...Object.keys(CLOSE_CODE_OF), 'unanswered'] as EndReason[] // own keys
 
 /** How many messages and protocol pings a client may send on one connection. */
 export interface MessageLimit {

@@ -1,8 +1,9 @@
 import { metricsOf, type Registry } from '../../pipeline/runtime/telemetry.ts'
+import { END_REASONS } from './protocol-handler.ts'
 
 /** Creates the metrics of the feed. */
 export function createFeedMetrics(registry: Registry) {
-  const { counter, gauge, histogram } = metricsOf(registry)
+  const { counter, counterOf, gauge, histogram } = metricsOf(registry)
   return {
     relaySeconds: histogram(
       'feed_relay_seconds',
@@ -32,7 +33,11 @@ export function createFeedMetrics(registry: Registry) {
       'feed_view_messages_sent_total',
       'Messages of the channels watchlist and signals sent; free.',
     ),
-    closes: counter('feed_closes_total', 'Connections ended, by reason.', ['reason']),
+    closes: counterOf('feed_closes_total', 'Connections ended, by reason.', 'reason', [
+      ...END_REASONS,
+      'client',
+      'protocol_error',
+    ]),
   }
 }
 

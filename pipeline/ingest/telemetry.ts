@@ -1,14 +1,25 @@
+import type { MalformedTransactionReason } from '../domain/transaction.ts'
 import { metricsOf, type Registry } from '../runtime/telemetry.ts'
+import type { GivenUp } from './rpc/refusals.ts'
+import type { SessionEnd } from './stream/stream-session.ts'
 
 /** The metrics of ingest. No label names a wallet, a slot or a signature (rule I1). */
 export function createIngestMetrics(registry: Registry) {
-  const { counter, gauge, histogram } = metricsOf(registry)
+  const { counter, counterOf, gauge, histogram } = metricsOf(registry)
   const metrics = {
     updates: counter('ingest_updates_total', 'Updates received from the Yellowstone stream.', [
       'kind',
     ]),
     updateBytes: counter('ingest_update_bytes_total', 'Bytes of the updates received.'),
-    streams: counter('ingest_streams_total', 'Streams that ended, by reason.', ['end']),
+    streams: counterOf<SessionEnd['kind']>(
+      'ingest_streams_total',
+      'Streams that ended, by reason.',
+      'end',
+      [
+        ...(['failed', 'refused', 'silent', 'behind', 'closed', 'out_of_range'] as const),
+        ...(['no_replay', 'too_many_addresses', 'filter_refused'] as const),
+      ],
+    ),
     sealedSlots: counter('ingest_sealed_slots_total', 'Slots sealed, in the order of the chain.'),
     sealSeconds: histogram(
       'ingest_seal_lag_seconds',
@@ -30,10 +41,15 @@ export function createIngestMetrics(registry: Registry) {
       'Transactions dropped: duplicates, of slots not on the chain, of slots too old to check, unrelated to any wallet.',
       ['reason'],
     ),
-    malformed: counter(
+    malformed: counterOf<MalformedTransactionReason | 'not_an_update' | 'not_a_price_pool'>(
       'ingest_malformed_total',
       'Updates and transactions that could not be read.',
-      ['reason'],
+      'reason',
+      [
+        ...(['not_an_update', 'not_a_price_pool', 'not_a_transaction', 'no_meta'] as const),
+        ...(['bad_place', 'bad_signature', 'bad_account_keys', 'bad_balances'] as const),
+        ...(['bad_token_balance', 'bad_instruction', 'unknown_encoding'] as const),
+      ],
     ),
     records: counter('ingest_records_total', 'Records sent to the log.', ['kind']),
     unknown: counter(
@@ -49,19 +65,21 @@ export function createIngestMetrics(registry: Registry) {
       'ingest_finalized_slot',
       'The newest slot of the finalized chain that sealed slots were compared with.',
     ),
-    withdrawnSlots: counter(
+    withdrawnSlots: counterOf(
       'ingest_withdrawn_slots_total',
       'Sealed slots in which the finalized chain has another block (replaced) or none (vanished).',
-      ['outcome'],
+      'outcome',
+      ['replaced', 'vanished'],
     ),
     unverifiedSlots: counter(
       'ingest_unverified_slots_total',
       'Sealed slots that could not be compared with the finalized chain, or replaced by its block.',
     ),
-    refused: counter(
+    refused: counterOf<GivenUp>(
       'ingest_refused_total',
       'What RPC refused for good: a block, a gap of slots, a block to compare, a list of finalized blocks, the decimals of a mint.',
-      ['what'],
+      'what',
+      ['block', 'gap', 'recheck', 'finality', 'mint'],
     ),
     openBackfills: gauge(
       'backfill_open_jobs',
@@ -87,10 +105,11 @@ export function createIngestMetrics(registry: Registry) {
       'repair_rpc_calls_total',
       'Requests to the RPC server for repairs of breaks.',
     ),
-    repairs: counter(
+    repairs: counterOf(
       'repairs_total',
       'Tries to repair a break, by outcome: found, nothing, not_traded (a mint that the wallet never traded).',
-      ['outcome'],
+      'outcome',
+      ['found', 'nothing', 'not_traded'],
     ),
     heldBytes: gauge(
       'ingest_held_bytes',

@@ -40,6 +40,21 @@ export function metricsOf(registry: Registry) {
   return {
     counter: (name: string, help: string, labelNames: string[] = []) =>
       new Counter({ name, help, labelNames, registers }),
+    /**
+     * A counter by `label`, which has these values. Each is exported from the start, as 0: rates and
+     * alerts do not see the first count of a series that begins with it.
+     * Source: https://prometheus.io/docs/practices/instrumentation/#avoid-missing-metrics
+     */
+    counterOf: <T extends string>(
+      name: string,
+      help: string,
+      label: string,
+      values: readonly T[],
+    ) => {
+      const counter = new Counter({ name, help, labelNames: [label], registers })
+      for (const value of values) counter.inc({ [label]: value }, 0)
+      return counter
+    },
     gauge: (name: string, help: string, labelNames: string[] = []) =>
       new Gauge({ name, help, labelNames, registers }),
     /** A gauge whose samples `read` returns whenever the metrics are read. */
