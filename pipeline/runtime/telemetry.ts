@@ -41,8 +41,8 @@ export function metricsOf(registry: Registry) {
     counter: (name: string, help: string, labelNames: string[] = []) =>
       new Counter({ name, help, labelNames, registers }),
     /**
-     * A counter by `label`, which has these values. Each is exported from the start, as 0: rates and
-     * alerts do not see the first count of a series that begins with it.
+     * A counter by `label`, which has these values. Each is exported from the start, as 0: rates
+     * and alerts do not see the first count of a series that begins with it.
      * Source: https://prometheus.io/docs/practices/instrumentation/#avoid-missing-metrics
      */
     counterOf: <T extends string>(
