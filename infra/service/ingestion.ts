@@ -89,7 +89,7 @@ export async function startIngestion(
   const following = { store, logger: context.logger, newest: ingest.status, onBug: fail }
   const repairs = startBreakRepairs({
     ...following,
-    finalized: ingest.finalized,
+    repairable: ingest.repairable,
     log,
     programs: names.programs,
     rpcUrl: source.rpcUrl,

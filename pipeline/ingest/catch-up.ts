@@ -25,6 +25,8 @@ export interface CatchUp {
    * are sealed. A call during another one extends it and returns early.
    */
   recheck(head: number | null): Promise<void>
+  /** Whether a `recheck` is under way. */
+  readonly isRechecking: boolean
   /**
    * Reads a missing block, until the server has it, the chain has none, the head has passed it, or
    * the server refuses it for good.
@@ -57,6 +59,7 @@ export function createCatchUp(
   let isInformed = false
   let nextRecheck: SlotRange | null = null
   let rechecking = false
+  let calls = 0
 
   async function fillGap(oldest: number | null): Promise<void> {
     const { head } = pipeline
@@ -134,13 +137,20 @@ export function createCatchUp(
     },
 
     async recheck(head) {
+      calls += 1
       try {
         await recheck(head)
       } catch (error) {
         rechecking = false
         if (!(error instanceof RpcRefusedError)) throw error
         refusals.giveUp('recheck')
+      } finally {
+        calls -= 1
       }
+    },
+
+    get isRechecking() {
+      return calls > 0
     },
 
     async fetch(slot) {

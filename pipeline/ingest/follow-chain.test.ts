@@ -1,3 +1,5 @@
+import { EventEmitter, once } from 'node:events'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { CommitmentLevel, SubscribeUpdate } from '@triton-one/yellowstone-grpc'
 import test from 'ava'
@@ -399,6 +401,39 @@ test('after a cut, slots before it and replayed slots are compared with RPC to f
   )
   t.deepEqual(rpc.requestedSlots, [8, 9, 10, 11, 12, 13])
   await chain.close()
+})
+
+test('a chain is caught up once the slots before its stream are compared, and not between streams (rule K2)', async (t) => {
+  const server = fakeServer()
+  const held: (() => void)[] = []
+  const asked = new EventEmitter()
+  const blocks = fakeRpc(10, 1)
+  const rpc = {
+    ...blocks,
+    getSlot: async () => 10,
+    async getBlock(slot: number) {
+      await new Promise<void>((resolve) => {
+        held.push(resolve)
+        asked.emit('block')
+      })
+      return blocks.getBlock(slot)
+    },
+  }
+  let isAsked = once(asked, 'block')
+  const chain = follow(10, rpc, server.open, { recheckSlots: 1, restartRecheckSlots: 1 })
+  t.true(chain.isCatchingUp, 'before the stream is open')
+  for (const n of [1, 2]) {
+    const stream = await server.stream(n)
+    await isAsked
+    t.true(chain.isCatchingUp, `stream ${n} is open, and RPC has not answered`)
+    isAsked = once(asked, 'block')
+    held.pop()?.()
+    while (chain.isCatchingUp) await nextTurn()
+    stream.onEnd({ kind: 'failed', message: 'cut' })
+    while (!chain.isCatchingUp) await nextTurn()
+  }
+  await chain.close()
+  t.true(chain.isCatchingUp)
 })
 
 test('a slot that was withdrawn before a restart is not compared: only its finalized block counts (rule K9)', async (t) => {

@@ -197,6 +197,14 @@ export class ChainFollower {
     return this.#finality.finalized
   }
 
+  /**
+   * Whether no stream is open, or slots before the last cut are still compared with RPC. What the
+   * comparison will find, nothing else should store before: it would not be sent (rule K2).
+   */
+  get isCatchingUp(): boolean {
+    return this.#session === null || this.#catchUp.isRechecking
+  }
+
   /** Replaces the tracked wallets, on the open stream too. */
   updateWallets(wallets: Wallets): void {
     this.#wallets = wallets

@@ -76,16 +76,17 @@ export async function findResumePoint(
 
 /**
  * Returns what was appended of the newest blocks up to a checkpoint (rule K2). Reads each partition
- * back until it has `KNOWN_SLOTS` before the checkpoint, or `MOST_ENTRIES`. A restart appends again
- * what it compared of hundreds of slots, so few slots may be many entries.
+ * back until it has `slots` before the checkpoint, or `MOST_ENTRIES`. A restart appends again what
+ * it compared of hundreds of slots, so few slots may be many entries.
  */
 export async function findAppended(
   kafka: KafkaClient,
   topic: string,
   checkpoint: SlotMarker,
+  slots: number,
 ): Promise<AppendedBlock[]> {
   const tails = await openTails(kafka, topic, FIRST_STEP)
-  const last = checkpoint.slot - KNOWN_SLOTS
+  const last = checkpoint.slot - slots
   const ends = new Map(tails.map((tail) => [tail, tail.to]))
   await readTails(
     kafka,
@@ -101,7 +102,6 @@ export async function findAppended(
   return appendedBlocks(tails, chainTo(checkpoint, sealed))
 }
 
-const KNOWN_SLOTS = 64
 const MOST_ENTRIES = 20_000
 
 /** The blocks of these markers of which every entry was read, and that never left the chain. */

@@ -421,7 +421,7 @@ test(`a restart continues with what is not final, and with what was not appended
     'before anything was final',
   )
   const known = [1, 2, 3].map((slot) => appended(sealed(slot)))
-  t.deepEqual(await log.appendedBlocks(sealed(3)), known)
+  t.deepEqual(await log.appendedBlocks(sealed(3), 64), known)
   for (const slot of [4, 5]) await log.appendSlot({ marker: sealed(slot), records: [] })
   const [inTime, late] = ['4'.repeat(88), '5'.repeat(88)] as const
   await log.appendSlot({ marker: sealed(6), records: [undecoded(6, 1, inTime)] })
@@ -441,7 +441,7 @@ test(`a restart continues with what is not final, and with what was not appended
     appended(sealed(6), inTime, late),
     appended(sealed(8, 8n, 6)),
   ]
-  t.deepEqual(await log.appendedBlocks(expected.checkpoint), blocks)
+  t.deepEqual(await log.appendedBlocks(expected.checkpoint, 64), blocks)
 
   // A process that dies appends some entries of some slots, perhaps thousands.
   const producer = client().producer()
@@ -492,7 +492,7 @@ test(`a restart continues with what is not final, and with what was not appended
   t.deepEqual((await log.resumePoint()).withdrawn, new Set())
   await log.appendWithdrawal(withdrawal)
   const { unfinalized, withdrawn } = await log.resumePoint()
-  const left = await log.appendedBlocks(expected.checkpoint)
+  const left = await log.appendedBlocks(expected.checkpoint, 64)
   t.deepEqual(
     { unfinalized, withdrawn, left },
     {
@@ -513,14 +513,14 @@ test(`what was appended of the newest slots is known behind thousands of entries
   const repeated = Array.from({ length: 3000 }, () => undecoded(1, 1, inTime))
   await log.appendLate(repeated, 'backfill', null)
   await log.appendSlot({ marker: marker(71), records: [] })
-  const found = await log.appendedBlocks(marker(71))
-  t.deepEqual(
-    found.map(({ slot, signatures }) => [slot, signatures]).slice(-64),
-    Array.from({ length: 64 }, (_, at) => {
-      const slot = 8 + at
-      return [slot, slot === 71 ? [] : slot === 60 ? [inTime, late] : [inTime]]
-    }),
-  )
+  const knownOf = async (slots: number) =>
+    (await log.appendedBlocks(marker(71), slots)).map(({ slot, signatures }) => [slot, signatures])
+  const all = Array.from({ length: 71 }, (_, at) => {
+    const slot = 1 + at
+    return [slot, slot === 71 ? [] : slot === 60 ? [inTime, late] : [inTime]]
+  })
+  t.deepEqual((await knownOf(20)).slice(-20), all.slice(-20))
+  t.deepEqual(await knownOf(512), all)
 })
 
 test(`of a slot that a rewind withdraws, a restart knows only what was appended after it (rules K2, K9)${why}`, async (t) => {
@@ -532,7 +532,7 @@ test(`of a slot that a rewind withdraws, a restart knows only what was appended 
   const rewind = { checkpoint: marker(1), attempt: 1 }
   await log.appendWithdrawal({ slot: 2, blockId: null, solPrice: null, rewind })
   await log.appendSlot({ marker: marker(2), records: [undecoded(2, 2, kept)] })
-  const appended = await log.appendedBlocks(marker(2))
+  const appended = await log.appendedBlocks(marker(2), 64)
   t.deepEqual(
     appended.map(({ slot, signatures }) => [slot, signatures]),
     [

@@ -222,8 +222,8 @@ class KafkaLog implements EventLog {
     return this.#fromTail(findResumePoint)
   }
 
-  async appendedBlocks(checkpoint: SlotMarker): Promise<readonly AppendedBlock[]> {
-    return this.#fromTail((kafka, topic) => findAppended(kafka, topic, checkpoint))
+  async appendedBlocks(checkpoint: SlotMarker, slots: number): Promise<readonly AppendedBlock[]> {
+    return this.#fromTail((kafka, topic) => findAppended(kafka, topic, checkpoint, slots))
   }
 
   /** Reads the ends of the partitions; retries a lost server some times. */

@@ -78,11 +78,11 @@ export interface EventLog {
    */
   resumePoint(): Promise<ResumePoint>
   /**
-   * Returns of blocks up to a checkpoint what was appended, oldest first: of the newest 64 slots,
-   * as far as they are within the newest 20,000 entries of each partition. What else is found in
-   * them later is late (rule K2). None for a log in memory. Rejects if the server does not answer.
+   * Returns of blocks up to a checkpoint what was appended, oldest first: of the newest `slots`, as
+   * far as they are within the newest 20,000 entries of each partition. What else is found in them
+   * later is late (rule K2). None for a log in memory. Rejects if the server does not answer.
    */
-  appendedBlocks(checkpoint: SlotMarker): Promise<readonly AppendedBlock[]>
+  appendedBlocks(checkpoint: SlotMarker, slots: number): Promise<readonly AppendedBlock[]>
   /**
    * Starts a consumer. Resolves when it has its partitions: it receives everything appended from
    * then on.

@@ -29,7 +29,10 @@ function historyOf(slots: readonly number[], methods: Partial<SolanaRpc> = {}) {
   const rpc = server as SolanaRpc // the other methods are not called
   const refusals = createRefusals(0, { logger, metrics })
   const history = createRpcHistory({ rpc, logger, metrics, refusals }, new AbortController().signal)
-  const refused = async () => (await metrics.refused.get()).values.map(({ labels }) => labels.what)
+  const refused = async () =>
+    (await metrics.refused.get()).values.flatMap(({ labels, value }) =>
+      value === 0 ? [] : [labels.what],
+    )
   return { history, refused }
 }
 

@@ -17,7 +17,10 @@ export interface SlotSealerOptions {
    * it is fetched (rule K2). Default 10 s.
    */
   readonly patienceMs?: number
-  /** How many sealed slots are remembered for late transactions. Default 512. */
+  /**
+   * How many sealed slots are remembered for late transactions. Default 640: as many as a restart
+   * compares, and those that are sealed meanwhile.
+   */
   readonly remember?: number
 }
 
@@ -47,7 +50,7 @@ export class SlotSealer<T, A> {
   #awaitsFirstSlot = false
 
   constructor(options: SlotSealerOptions) {
-    const { head, withdrawn = [], patienceMs = 10_000, remember = 512 } = options
+    const { head, withdrawn = [], patienceMs = 10_000, remember = 640 } = options
     this.#head = head
     this.#patienceMs = patienceMs
     this.#late = createLateTransactions(remember, this.dropped)

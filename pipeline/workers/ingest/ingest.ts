@@ -66,8 +66,11 @@ export interface IngestDeps {
 export interface Ingest {
   /** The newest slot that the log has acknowledged since the start; null before the first. */
   status(): { readonly slot: number; readonly blockTime: number } | null
-  /** The newest slot that is final; null for none (rule K9). */
-  finalized(): number | null
+  /**
+   * The newest slot that is final (rule K9), up to which breaks are repaired; null: none now,
+   * because slots before a cut are not compared yet (rule K2).
+   */
+  repairable(): number | null
   /** Resolves when the log has acknowledged the first slot (rule J4). */
   readonly ready: Promise<void>
   /** Resolves after `stop`. Rejects on a bug or when the log is broken: the process has to end. */
@@ -92,6 +95,7 @@ const STOP_MS = 3000
  */
 export async function startIngest(deps: IngestDeps): Promise<Ingest> {
   const { config, log, logger, limits, onStage, deposits = null } = deps
+  const { restartRecheckSlots, refusalMs } = { ...DEFAULT_FOLLOW_LIMITS, ...limits }
   const metrics = deps.metrics ?? createIngestMetrics(deps.registry)
   const stopping = new AbortController()
   const rpc = createRpc({ url: config.rpcUrl, metrics })
@@ -113,10 +117,7 @@ export async function startIngest(deps: IngestDeps): Promise<Ingest> {
     onAppended: newest.set,
     metrics,
     logger,
-    refusals: createRefusals(limits?.refusalMs ?? DEFAULT_FOLLOW_LIMITS.refusalMs, {
-      logger,
-      metrics,
-    }),
+    refusals: createRefusals(refusalMs, { logger, metrics }),
     stop: stopping.signal,
   })
   const chain = followChain(
@@ -129,7 +130,9 @@ export async function startIngest(deps: IngestDeps): Promise<Ingest> {
         sealed: unfinalized,
         withdrawn,
       },
-      appended: async () => (checkpoint === null ? [] : log.appendedBlocks(checkpoint)),
+      // All that a start compares: the processes before this one may not have finished with it.
+      appended: async () =>
+        checkpoint === null ? [] : log.appendedBlocks(checkpoint, restartRecheckSlots),
       payments: deposits ? deposits.accounts.bind(deposits) : undefined,
     },
     { rpc, prices, logger, metrics, onStage, openStream: deps.openStream },
@@ -152,7 +155,7 @@ export async function startIngest(deps: IngestDeps): Promise<Ingest> {
   metrics.isLeader.set(1)
   return {
     status: newest.get,
-    finalized: () => chain.finalized,
+    repairable: () => (chain.isCatchingUp ? null : chain.finalized),
     ready: newest.first,
     done,
     updateWallets(wallets) {

@@ -165,7 +165,7 @@ function startRepairs(t: ExecutionContext) {
     priceMaxAgeSeconds: 3600,
     feedSeconds: 86_400,
     newest: () => null,
-    finalized: () => 900,
+    repairable: () => 900,
     metrics: createIngestMetrics(registry),
     logger,
     onBug: (error) => t.fail(String(error)),

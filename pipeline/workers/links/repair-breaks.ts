@@ -45,8 +45,12 @@ export interface RepairDeps {
   /** Seconds for which a feed client may resume. */
   readonly feedSeconds: number
   readonly newest: () => { readonly slot: number; readonly blockTime: number } | null
-  /** The newest final slot; null for none. Later breaks wait, because their slots may change. */
-  readonly finalized: () => number | null
+  /**
+   * The newest slot whose breaks are repaired; null: none now. Later breaks wait, because their
+   * slots may change. So do all while slots are compared after a cut: a transaction that came late
+   * goes to the socket if the comparison finds it, and not if a repair does (rule K2).
+   */
+  readonly repairable: () => number | null
   readonly metrics: IngestMetrics
   readonly logger: Logger
   /** Called with an error that only a bug can cause; the process should end. */
@@ -105,9 +109,9 @@ export function startBreakRepairs(deps: RepairDeps): BreakRepairs {
     const open = await readBreaks(store, ['open'])
     const keys = new Set(open.map(breakText))
     notBefore = new Map([...notBefore].filter(([key]) => keys.has(key)))
-    const final = deps.finalized() ?? -1
+    const newest = deps.repairable() ?? -1
     const due = open.filter(
-      (found) => found.slot <= final && (notBefore.get(breakText(found)) ?? 0) <= now(),
+      (found) => found.slot <= newest && (notBefore.get(breakText(found)) ?? 0) <= now(),
     )
     if (due.length === 0 || !budget.isLeft) return
     const first = firstOfWallets(due)

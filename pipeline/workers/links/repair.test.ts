@@ -75,7 +75,7 @@ async function follow(isLeftOut: IsLeftOut, callsPerHour = 1_000_000) {
   const metrics = createIngestMetrics(registry)
   const rpc = createRpc({ url: simulator.rpcUrl, metrics })
   const newest = () => status
-  const finalized = () => simulator.finalizedSlot
+  const repairable = () => simulator.finalizedSlot
   let status = { slot: START, blockTime: simulator.market.timeOf(START) }
   simulator.advance(FINALIZE_DELAY_SLOTS + 2) // snapshots are of a finalized slot
   const snapshots = startSnapshots({ ...deps, rpc, newest, everyMs: 100 })
@@ -93,7 +93,7 @@ async function follow(isLeftOut: IsLeftOut, callsPerHour = 1_000_000) {
     ...limits,
     metrics,
     newest,
-    finalized,
+    repairable,
     everyMs: 100,
     rpcUrl: simulator.rpcUrl,
   })
