@@ -1,6 +1,4 @@
 import { metricsOf, type Registry } from '../pipeline/runtime/telemetry.ts'
-import type { LoginOutcome } from './auth/login.ts'
-import type { RefusedConnection } from './connections.ts'
 
 /**
  * Creates the metrics of the API. Label `resource` is the declared path, never the requested one.
@@ -17,7 +15,7 @@ export function createApiMetrics(registry: Registry) {
     creditsCharged: counter('api_credits_charged_total', 'Credits charged for answers.', [
       'resource',
     ]),
-    connectionsRefused: counterOf<RefusedConnection>(
+    connectionsRefused: counterOf(
       'api_connections_refused_total',
       'Connections closed at once: too many in total (total), or from one client address (address).',
       'reason',
@@ -31,7 +29,7 @@ export function createApiMetrics(registry: Registry) {
       'api_account_events_dropped_total',
       'Security events of accounts that were dropped because the buffer was full.',
     ),
-    logins: counterOf<LoginOutcome>(
+    logins: counterOf(
       'api_logins_total',
       'Login attempts by outcome: ok, or the fault.',
       'outcome',
