@@ -16,22 +16,23 @@ test('a load needs what its unit costs add up to', (t) => {
   t.deepEqual(capacityRows(capacity), [
     // 10,000 x (97 + 4.9 + 24.9 + 10) us; 10,000 x (7,021 + 2,117) bytes
     ['ingest', '2', '1.37', '2.00', '0.00', '91', '0.34'],
-    // 10,000 x (12.9 + 86 + 3.1) us; 10,000 x (2,117 + 8,446) bytes
-    ['workers', '3', '1.02', '1.48', '0.00', '106', '0.26'],
+    // 10,000 x (12.9 + 86 + 3.1) us; 10,000 x (2,117 + 400 + 8,446) bytes
+    ['workers', '3', '1.02', '1.48', '0.00', '110', '0.26'],
     // 50,000 x 76 + 100,000 x 0.88 + 9,900 x 9.95 us, and 13 times 190,000 us; 109,900 trades,
-    // 50,000 answers, 13 times the log
-    ['api', '13', '6.46', '6.52', '0.00', '841', '1.61'],
-    // 21.2 MB a second, three times, for 604,800 s; 17 times over the network
-    ['Kafka', '3', '0.21', '12', '38', '360', '6.86'],
+    // 50,000 answers, 13 times the log and the states; 13 times 2,000,000 positions
+    ['api', '13', '6.46', '8.82', '0.00', '893', '1.61'],
+    // 21.2 MB a second for 604,800 s and 4 MB for 86,400 s, three times; the log 17 times over the
+    // network, the states 16 times
+    ['Kafka', '3', '0.21', '12', '39', '424', '7.04'],
     // 2 x 10,000 x 2,171 bytes x 31,536,000 s; 2 x (10,000 x 55 us + 2.5 x 3 x 10 x 8 ms)
     ['ClickHouse', '2', '2.30', '32', '1,369', '169', '245'],
     // 2 x 50,000 / 70,936
     ['Redis', '2', '1.41', '2.00', '0.00', '0.00', '0.35'],
   ])
-  t.is(capacity.machines, 254)
+  t.is(capacity.machines, 255)
   t.deepEqual(limitTexts(capacity, 3), [
     'the disk of a ClickHouse server, after a year 12226%',
-    'the disk of a Kafka broker 229%',
+    'the disk of a Kafka broker 235%',
     'the one thread of ingest 137%',
   ])
 })

@@ -49,6 +49,9 @@ const LEAST_MACHINES = 3
 const SLOTS_PER_SECOND = 2.5
 const YEAR_SECONDS = 365 * 86_400
 const RETENTION_SECONDS = 7 * 86_400
+const STATE_RETENTION_SECONDS = 86_400
+/** Of each wallet, all of them open. */
+const POSITIONS_EACH = 20
 const BROKERS = 3
 const REPLICAS = 3
 const CLICKHOUSE_SERVERS = 2
@@ -75,14 +78,15 @@ export function capacityOf(load: ServiceLoad): Capacity {
   const logBytes = swaps * of('logEvent')
   const [ingest, workers] = [ingestOf(load, logBytes), workersOf(load, logBytes)]
   const api = apiOf(load, logBytes)
-  const logTb = (logBytes * RETENTION_SECONDS * REPLICAS) / 1e12
+  const stateBytes = swaps * of('stateEvent')
+  const keptBytes = logBytes * RETENTION_SECONDS + stateBytes * STATE_RETENTION_SECONDS
   const kafka = roleOf('Kafka', {
     processes: BROKERS,
     cores: swaps * of('brokerEvent') * US * REPLICAS,
     memoryGib: BROKERS * 4,
-    diskTb: logTb,
-    // In, to the other replicas, and to the workers and every API.
-    networkMb: (logBytes * (REPLICAS + 1 + api.processes)) / 1e6,
+    diskTb: (keptBytes * REPLICAS) / 1e12,
+    // In, to the other replicas, and to every API; the log also to the workers.
+    networkMb: ((logBytes + stateBytes) * (REPLICAS + api.processes) + logBytes) / 1e6,
   })
   const storedBytes = of('storedEvent') + of('storedLinks') + of('storedKept') + of('storedRollup')
   const insertsPerSecond = SLOTS_PER_SECOND * workers.processes * of('insertsPerSlot')
@@ -153,11 +157,11 @@ function workersOf({ wallets, swaps }: ServiceLoad, logBytes: number): RoleNeed 
     cores,
     memoryGib: (wallets / 100_000) * of('books'),
     diskTb: 0,
-    networkMb: (logBytes + swaps * of('entryBytes')) / 1e6,
+    networkMb: (logBytes + swaps * (of('stateEvent') + of('entryBytes'))) / 1e6,
   })
 }
 
-/** Every API process reads the whole log. */
+/** Every API process reads the whole log and all states, and has every open position in memory. */
 function apiOf({ wallets, swaps, sockets, answers }: ServiceLoad, logBytes: number): RoleNeed {
   const together = sockets * UNFILTERED * swaps
   const alone = sockets * (1 - UNFILTERED) * swaps * Math.min(1, WALLETS_EACH / wallets)
@@ -173,9 +177,11 @@ function apiOf({ wallets, swaps, sockets, answers }: ServiceLoad, logBytes: numb
   return roleOf('api', {
     processes,
     cores: served + processes * relay,
-    memoryGib: processes * 0.5 + (sockets * of('socketMemory')) / 2 ** 20,
+    memoryGib:
+      processes * (0.5 + (wallets * POSITIONS_EACH * of('openPosition')) / 2 ** 30) +
+      (sockets * of('socketMemory')) / 2 ** 20,
     diskTb: 0,
-    networkMb: (sent + processes * logBytes) / 1e6,
+    networkMb: (sent + processes * (logBytes + swaps * of('stateEvent'))) / 1e6,
   })
 }
 

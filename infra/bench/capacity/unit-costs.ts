@@ -16,6 +16,7 @@ const FOLD = { table: 'Fold', command: 'fold' }
 const QUESTIONS = { table: 'Questions', command: 'questions' }
 const API = { table: 'API', command: 'api' }
 const FEED = { table: 'Feed', command: 'feed' }
+const POSITIONS = { table: 'Start with many open positions', command: 'api start' }
 const SOCKETS = { table: 'Sockets', command: 'sockets' }
 
 const CPU_US = 'us of CPU'
@@ -89,6 +90,13 @@ export const UNIT_COSTS = {
     value: 12.9,
     unit: CPU_US,
     source: KEPT,
+  },
+  stateEvent: {
+    stage: 'Kafka',
+    what: 'what an event changes, on topic `wallet-state`',
+    value: 400,
+    unit: BYTES,
+    source: null,
   },
   brokerEvent: {
     stage: 'Kafka',
@@ -208,6 +216,13 @@ export const UNIT_COSTS = {
     value: 600,
     unit: BYTES,
     source: null,
+  },
+  openPosition: {
+    stage: 'API',
+    what: 'an open position, in every process',
+    value: 95,
+    unit: BYTES,
+    source: POSITIONS,
   },
   socketMemory: {
     stage: 'API',
