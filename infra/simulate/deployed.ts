@@ -278,11 +278,7 @@ export class Deployed {
     }
     this.away.add(part)
     const ended = act === 'kill' ? process?.kill() : process?.stop()
-    const code = await within(OBEYS_MS, `${act} of ${part}`, ended ?? Promise.resolve(0)).catch(
-      (error: Error) => {
-        throw new Error(`${error.message}\n${process?.stderr().slice(-4000)}`)
-      },
-    )
+    const code = await within(OBEYS_MS, `${act} of ${part}`, ended ?? Promise.resolve(0))
     // A process that has just started has no signal handler yet; one that cannot finish because a
     // server is down ends all the same.
     if (act === 'stop' && code !== 0 && code !== 'SIGTERM' && this.away.size === 1)

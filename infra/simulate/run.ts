@@ -195,6 +195,7 @@ export async function runSimulation(options: RunOptions): Promise<RunResult> {
   } catch (error) {
     // The fault is printed immediately, because closing may take long.
     tell(`FAULT ${error instanceof Error ? error.message : String(error)}`)
+    for (const line of bed.deployed.said()) tell(line)
     throw error
   } finally {
     await closeOne('the follower', () => follower?.stop(), tell)
