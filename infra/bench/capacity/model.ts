@@ -75,10 +75,11 @@ const of = (name: keyof typeof UNIT_COSTS) => UNIT_COSTS[name].value
  */
 export function capacityOf(load: ServiceLoad): Capacity {
   const { wallets, swaps, answers } = load
-  const logBytes = swaps * of('logEvent')
-  const [ingest, workers] = [ingestOf(load, logBytes), workersOf(load, logBytes)]
-  const api = apiOf(load, logBytes)
-  const stateBytes = swaps * of('stateEvent')
+  const [logBytes, stateBytes] = [swaps * of('logEvent'), swaps * of('stateEvent')]
+  const bothBytes = logBytes + stateBytes
+  const ingest = ingestOf(load, logBytes)
+  const workers = workersOf(load, bothBytes)
+  const api = apiOf(load, bothBytes)
   const keptBytes = logBytes * RETENTION_SECONDS + stateBytes * STATE_RETENTION_SECONDS
   const kafka = roleOf('Kafka', {
     processes: BROKERS,
@@ -86,7 +87,7 @@ export function capacityOf(load: ServiceLoad): Capacity {
     memoryGib: BROKERS * 4,
     diskTb: (keptBytes * REPLICAS) / 1e12,
     // In, to the other replicas, and to every API; the log also to the workers.
-    networkMb: ((logBytes + stateBytes) * (REPLICAS + api.processes) + logBytes) / 1e6,
+    networkMb: (bothBytes * (REPLICAS + api.processes) + logBytes) / 1e6,
   })
   const storedBytes = of('storedEvent') + of('storedLinks') + of('storedKept') + of('storedRollup')
   const insertsPerSecond = SLOTS_PER_SECOND * workers.processes * of('insertsPerSlot')
@@ -150,19 +151,20 @@ function ingestOf({ wallets, swaps }: ServiceLoad, logBytes: number): RoleNeed {
   })
 }
 
-function workersOf({ wallets, swaps }: ServiceLoad, logBytes: number): RoleNeed {
+/** They read the log and write states. */
+function workersOf({ wallets, swaps }: ServiceLoad, kafkaBytes: number): RoleNeed {
   const cores = swaps * (of('decompressEvent') + of('foldEvent') + of('readKept')) * US
   return roleOf('workers', {
     processes: Math.min(PARTITIONS, Math.max(2, Math.ceil(cores / USED))),
     cores,
     memoryGib: (wallets / 100_000) * of('books'),
     diskTb: 0,
-    networkMb: (logBytes + swaps * (of('stateEvent') + of('entryBytes'))) / 1e6,
+    networkMb: (kafkaBytes + swaps * of('entryBytes')) / 1e6,
   })
 }
 
 /** Every API process reads the whole log and all states, and has every open position in memory. */
-function apiOf({ wallets, swaps, sockets, answers }: ServiceLoad, logBytes: number): RoleNeed {
+function apiOf({ wallets, swaps, sockets, answers }: ServiceLoad, kafkaBytes: number): RoleNeed {
   const together = sockets * UNFILTERED * swaps
   const alone = sockets * (1 - UNFILTERED) * swaps * Math.min(1, WALLETS_EACH / wallets)
   const served =
@@ -181,7 +183,7 @@ function apiOf({ wallets, swaps, sockets, answers }: ServiceLoad, logBytes: numb
       processes * (0.5 + (wallets * POSITIONS_EACH * of('openPosition')) / 2 ** 30) +
       (sockets * of('socketMemory')) / 2 ** 20,
     diskTb: 0,
-    networkMb: (sent + processes * (logBytes + swaps * of('stateEvent'))) / 1e6,
+    networkMb: (sent + processes * kafkaBytes) / 1e6,
   })
 }
 
