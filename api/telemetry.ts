@@ -34,9 +34,9 @@ export function createApiMetrics(registry: Registry) {
       'Login attempts by outcome: ok, or the fault.',
       'outcome',
       [
-        ...(['ok', 'no_message', 'unknown_nonce', 'bad_signature', 'used_nonce'] as const),
-        ...(['domain', 'address', 'statement', 'uri', 'version', 'chain', 'nonce'] as const),
-        ...(['issued_at', 'expiration_time', 'not_before'] as const),
+        ...['ok', 'no_message', 'unknown_nonce', 'bad_signature', 'used_nonce'],
+        ...['domain', 'address', 'statement', 'uri', 'version', 'chain', 'nonce'],
+        ...['issued_at', 'expiration_time', 'not_before'],
       ],
     ),
   }
