@@ -1,7 +1,7 @@
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import type { Logger } from '../../pipeline/runtime/logger.ts'
 import type { Ledger } from './ledger.ts'
-import type { Account, BlockGrant, BlockRenewal, Charge, Meter } from './meter.ts'
+import type { Account, Balance, BlockGrant, BlockRenewal, Charge, Meter } from './meter.ts'
 
 /** The result of a charge. */
 export type Charged = Extract<Charge, { kind: 'charged' | 'insufficient' }>
@@ -58,7 +58,7 @@ export class Credits {
   async refund(account: Account, requestId: string): Promise<number | null> {
     try {
       await this.#meter.refund(account, requestId)
-      return await this.#meter.left(account)
+      return (await this.#meter.balance(account))?.left ?? null
     } catch (error) {
       this.refundLater(account, requestId)
       throw error
@@ -72,10 +72,14 @@ export class Credits {
   }
 
   async left(account: Account): Promise<number> {
-    const left = await this.#meter.left(account)
-    if (left !== null) return left
+    return (await this.balance(account)).left
+  }
+
+  async balance(account: Account): Promise<Balance> {
+    const balance = await this.#meter.balance(account)
+    if (balance !== null) return balance
     await this.#ledger.load(account)
-    return (await this.#meter.left(account)) ?? 0
+    return (await this.#meter.balance(account)) ?? { left: 0, reserved: 0 }
   }
 
   /** See `Meter.renewBlock`. Rejects with `unavailable` if no block can be reserved. */

@@ -8,6 +8,7 @@ import { Ledger } from './ledger.ts'
 import { makeSums, readUsageSums } from './ledger-sums.ts'
 import { createMemoryMeter } from './memory.ts'
 import { METER_LIMITS, type Meter } from './meter.ts'
+import { leftOf } from '../testing/left-of.ts'
 
 const { CLICKHOUSE_URL } = process.env
 const SETS = [
@@ -116,7 +117,7 @@ contract(
             const account = ACCOUNTS[n % ACCOUNTS.length] ?? ''
             now += 10
             if (kind === 'use') {
-              if ((await meter.left(account)) === null) await ledger(0).load(account)
+              if ((await leftOf(meter, account)) === null) await ledger(0).load(account)
               await meter.charge(account, n, `${at}`)
             } else if (kind === 'roll_up') await ledger(n).rollUp()
             else if (kind === 'late') {
@@ -159,7 +160,7 @@ async function expectTotals(t: ExecutionContext, store: Store): Promise<void> {
     { accounts: ACCOUNTS },
   )
   const totals = new Map(rows.map(({ wallet, total }) => [wallet, Number(total)]))
-  for (const account of ACCOUNTS) t.is(await meter.left(account), totals.get(account) ?? 0)
+  for (const account of ACCOUNTS) t.is(await leftOf(meter, account), totals.get(account) ?? 0)
 }
 
 contract('the sum of usage has the part of its last hour', async (t, store) => {
@@ -211,7 +212,7 @@ contract(
       accounts.map((_, n) => (n >= 500 && n < 1000 ? 'rejected' : 'fulfilled')),
     )
     t.deepEqual(
-      await Promise.all(accounts.map((account) => meter.left(account))),
+      await Promise.all(accounts.map((account) => leftOf(meter, account))),
       accounts.map((_, n) => (n >= 500 && n < 1000 ? null : n)),
     )
   },

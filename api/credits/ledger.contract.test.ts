@@ -10,6 +10,7 @@ import { Ledger } from './ledger.ts'
 import { createMemoryMeter } from './memory.ts'
 import { type Meter, STREAM_START } from './meter.ts'
 import { createRedisMeter } from './redis.ts'
+import { leftOf } from '../testing/left-of.ts'
 
 const { CLICKHOUSE_URL, REDIS_URL } = process.env
 const logger = createLogger('silent')
@@ -147,7 +148,10 @@ contract(
     await credits.stop()
     t.deepEqual(inserts.slice(1), [Array(12).fill('adjustment')])
     t.true(queries <= 4, 'not one for each account')
-    t.deepEqual(await Promise.all(accounts.map((account) => meter.left(account))), [99, 102, 102])
+    t.deepEqual(
+      await Promise.all(accounts.map((account) => leftOf(meter, account))),
+      [99, 102, 102],
+    )
     t.deepEqual(
       logged.map((line) => JSON.parse(line).msg),
       [
@@ -411,7 +415,7 @@ contract(
     await ledger.reloadGranted()
 
     await t.throwsAsync(dying.add(grant(account, 50)), { message: 'killed' })
-    t.is(await meter.left(account), 100)
+    t.is(await leftOf(meter, account), 100)
     away = true
     for (let day = 0; day < 3; day++) {
       await t.throwsAsync(ledger.reloadGranted(), { message: 'killed' })
@@ -419,13 +423,13 @@ contract(
     }
     away = false
     await ledger.reloadGranted()
-    t.is(await meter.left(account), 150)
+    t.is(await leftOf(meter, account), 150)
 
     await t.throwsAsync(dying.add(grant(account, 20)), { message: 'killed' })
     clock.now += 43_200_000
     const started = new Ledger({ store, meter, now })
     await started.reloadGranted()
-    t.is(await meter.left(account), 170)
+    t.is(await leftOf(meter, account), 170)
   },
 )
 
@@ -482,10 +486,10 @@ contract(
     const credits = new Credits({ meter: flaky, ledger, logger })
     cut = true
     await t.throwsAsync(credits.charge(account, 3, 'lost'), { code: 'unavailable' })
-    t.is(await meter.left(account), 97)
+    t.is(await leftOf(meter, account), 97)
     cut = false
     await credits.stop()
-    t.is(await meter.left(account), 100)
+    t.is(await leftOf(meter, account), 100)
   },
 )
 
@@ -744,7 +748,7 @@ function dyingMeter(meter: Meter, step: 'endRollUp' | 'load' = 'endRollUp'): Met
 function delegate(meter: Meter): Omit<Meter, 'charge'> {
   return {
     refund: meter.refund.bind(meter),
-    left: meter.left.bind(meter),
+    balance: meter.balance.bind(meter),
     renewBlock: meter.renewBlock.bind(meter),
     releaseExpiredBlocks: meter.releaseExpiredBlocks.bind(meter),
     epoch: meter.epoch.bind(meter),

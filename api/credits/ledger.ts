@@ -95,7 +95,7 @@ export class Ledger {
   /** Updates the meter with an account's entries and returns the credits left. */
   async updateMeter(account: Account): Promise<number> {
     await this.load(account)
-    return (await this.#meter.left(account)) ?? 0
+    return (await this.#meter.balance(account))?.left ?? 0
   }
 
   /**

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import {
   type Account,
+  type Balance,
   type BlockGrant,
   type BlockRenewal,
   type Charge,
@@ -90,10 +91,10 @@ class MemoryMeter implements Meter {
     if (typeof credits === 'number' && state !== undefined) this.#use(account, state, -credits)
   }
 
-  async left(account: Account): Promise<number | null> {
+  async balance(account: Account): Promise<Balance | null> {
     this.#refuseWhenClosed()
     const state = this.#accounts.get(account)
-    return state === undefined ? null : left(state)
+    return state === undefined ? null : { left: left(state), reserved: state.reserved }
   }
 
   async renewBlock(account: Account, renewal: BlockRenewal): Promise<BlockGrant> {

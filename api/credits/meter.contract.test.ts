@@ -15,6 +15,7 @@ import {
   type StreamPosition,
 } from './meter.ts'
 import { createRedisMeter } from './redis.ts'
+import { leftOf } from '../testing/left-of.ts'
 
 const redisUrl = process.env.REDIS_URL
 const logger = createLogger('silent')
@@ -77,19 +78,19 @@ contract('accounts are loaded together, each with its use that waits', async (t,
   const newer = { funded: 20, entries: 2, used: 1 }
   t.is(await meter.load(at, new Map([...all, ['b', newer], ['d', newer]])), 'loaded')
   t.deepEqual(
-    await Promise.all([...accounts, 'd'].map((account) => meter.left(account))),
+    await Promise.all([...accounts, 'd'].map((account) => leftOf(meter, account))),
     [6, 16, 9, 19],
   )
 })
 
 contract('an account is unknown until it is loaded from the ledger', async (t, meter) => {
-  t.is(await meter.left('a'), null)
+  t.is(await leftOf(meter, 'a'), null)
   t.deepEqual(await meter.charge('a', 1, 'r1'), { kind: 'unknown' })
   const renewal = { connection: 'c', sequence: 1, spent: 0, wanted: 5 }
   t.deepEqual(await meter.renewBlock('a', renewal), { kind: 'unknown' })
   t.is(await load(meter, 'a', await granted(meter, 10)), 'loaded')
-  t.is(await meter.left('a'), 10)
-  t.is(await meter.left('b'), null)
+  t.is(await leftOf(meter, 'a'), 10)
+  t.is(await leftOf(meter, 'b'), null)
 })
 
 contract('a request is charged once, all or nothing', async (t, meter) => {
@@ -105,10 +106,10 @@ contract('a charge is refunded once, and a refunded request is never charged', a
   await meter.charge('a', 3, 'r1')
   await meter.refund('a', 'r1')
   await meter.refund('a', 'r1')
-  t.is(await meter.left('a'), 10)
+  t.is(await leftOf(meter, 'a'), 10)
   await meter.refund('a', 'lost on the way')
   await t.throwsAsync(meter.charge('a', 3, 'lost on the way'), { name: 'ServiceError' })
-  t.is(await meter.left('a'), 10)
+  t.is(await leftOf(meter, 'a'), 10)
 })
 
 contract(
@@ -134,7 +135,7 @@ contract(
     t.is(second?.from, first?.to)
     t.deepEqual(await meter.beginRollUp(epoch, first?.to ?? ''), second)
     t.is(await meter.beginRollUp('another epoch', STREAM_START), null)
-    t.is(await meter.left('a'), 93)
+    t.is(await leftOf(meter, 'a'), 93)
   },
 )
 
@@ -199,9 +200,9 @@ contract(
     await meter.charge('a', 1, 'r2')
     // The range is in the ledger but not ended yet: both snapshots are right.
     t.is(await load(meter, 'a', await granted(meter, 100)), 'loaded')
-    t.is(await meter.left('a'), 94)
+    t.is(await leftOf(meter, 'a'), 94)
     t.is(await load(meter, 'a', await granted(meter, 100, { rolledTo, used: 5 })), 'loaded')
-    t.is(await meter.left('a'), 94)
+    t.is(await leftOf(meter, 'a'), 94)
     await meter.endRollUp(epoch, rolledTo)
     t.is(await load(meter, 'a', await granted(meter, 100)), 'stale')
     t.is(await load(meter, 'a', await granted(meter, 100, { epoch: 'another' })), 'stale')
@@ -209,10 +210,10 @@ contract(
       await load(meter, 'a', await granted(meter, 150, { rolledTo, used: 5, entries: 2 })),
       'loaded',
     )
-    t.is(await meter.left('a'), 144)
+    t.is(await leftOf(meter, 'a'), 144)
     // An older snapshot that arrives late changes nothing.
     t.is(await load(meter, 'a', await granted(meter, 100, { rolledTo, used: 5 })), 'loaded')
-    t.is(await meter.left('a'), 144)
+    t.is(await leftOf(meter, 'a'), 144)
     const at = { epoch, rolledTo }
     t.deepEqual(await meter.inspect(['a', 'b'], at), [
       { account: 'a', funded: 150, entries: 2, rolledUp: 5, reserved: 0, blocks: 0 },
@@ -245,10 +246,10 @@ contract(
   async (t, meter) => {
     await load(meter, 'a', await granted(meter, 25))
     await meter.renewBlock('a', { connection: 'c1', sequence: 1, spent: 0, wanted: 10 })
-    t.is(await meter.left('a'), 15)
+    t.is(await leftOf(meter, 'a'), 15)
     t.is(await meter.releaseExpiredBlocks(), 1)
     t.is(await meter.releaseExpiredBlocks(), 0)
-    t.is(await meter.left('a'), 25)
+    t.is(await leftOf(meter, 'a'), 25)
     // It renews after others used its credits: no more is charged than is left.
     await meter.charge('a', 20, 'r1')
     const late = { connection: 'c1', sequence: 2, spent: 8, wanted: 3 }
@@ -315,9 +316,11 @@ contract(
         )
         const [state] = (await meter.inspect([account], ledger)) ?? []
         held = state?.blocks ?? 0
-        t.true((await meter.left(account)) !== null && ((await meter.left(account)) ?? -1) >= 0)
+        t.true(
+          (await leftOf(meter, account)) !== null && ((await leftOf(meter, account)) ?? -1) >= 0,
+        )
         await rollUp()
-        t.is(await meter.left(account), 100 - ledger.used - held)
+        t.is(await leftOf(meter, account), 100 - ledger.used - held)
         t.deepEqual(await meter.inspect([account], ledger), [
           { account, funded: 100, entries: 1, rolledUp: ledger.used, reserved: held, blocks: held },
         ])
@@ -350,7 +353,7 @@ real(
     const redis = new Redis(url.href)
     await redis.del(...(await redis.keys(`${prefix}*`)))
     redis.disconnect()
-    t.is(await meter.left('a'), null)
+    t.is(await leftOf(meter, 'a'), null)
     t.not(await meter.epoch(), epoch)
     await meter.close()
   },
@@ -370,14 +373,14 @@ real(
     line.open(false)
     for (const step of [
       meter.charge('a', 1, 'r2'),
-      meter.left('a'),
+      leftOf(meter, 'a'),
       meter.ping(),
       meter.refund('a', 'r1'),
     ])
       await t.throwsAsync(step, { name: 'ServiceError', code: 'unavailable' })
     line.open(true)
     while (!(await meter.ping().then(yes, no))) await pause(5)
-    t.is(await meter.left('a'), 9)
+    t.is(await leftOf(meter, 'a'), 9)
     await meter.close()
     line.close()
   },

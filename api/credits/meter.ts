@@ -21,8 +21,8 @@ export interface Meter {
    * afterwards.
    */
   refund(account: Account, requestId: string): Promise<void>
-  /** Credits left; null when the account is unknown. */
-  left(account: Account): Promise<number | null>
+  /** Null when the account is unknown. */
+  balance(account: Account): Promise<Balance | null>
   /** Charges what a feed connection used of its block, and reserves its next block (rule F5). */
   renewBlock(account: Account, renewal: BlockRenewal): Promise<BlockGrant>
   /** Refunds expired blocks of connections that ended without returning them (rule J5). */
@@ -65,6 +65,14 @@ export interface Meter {
 
   ping(): Promise<void>
   close(): Promise<void>
+}
+
+/** Credits of an account. */
+export interface Balance {
+  /** Credits left, without those that are reserved. */
+  readonly left: number
+  /** Credits that feed connections have reserved and not used. */
+  readonly reserved: number
 }
 
 /** What the meter knows to be in the ledger. */

@@ -13,6 +13,7 @@ import { openEmbeddedStore } from '../testing/open-stores.ts'
 import { Credits } from './credits.ts'
 import { Ledger } from './ledger.ts'
 import { createRedisMeter } from './redis.ts'
+import { leftOf } from '../testing/left-of.ts'
 
 /** These tests start servers of their own, so they run only where Redis is in use already. */
 const enabled = process.env.REDIS_URL !== undefined
@@ -109,7 +110,7 @@ for (const aheadMs of [0, 3_600_000])
 
       await replica.redis.replicaof('NO', 'ONE')
       const second = await open(replica.port)
-      t.deepEqual(await Promise.all(accounts.map((a) => second.meter.left(a))), [null, null])
+      t.deepEqual(await Promise.all(accounts.map((a) => leftOf(second.meter, a))), [null, null])
       await charge(second.credits, 16)
       while (await second.ledger.rollUp());
       await charge(second.credits, 32)
@@ -145,6 +146,6 @@ test(`a master that comes back knows no account, although its process is the sam
   await caughtUp(replica.redis)
   await master.redis.replicaof('NO', 'ONE')
   const third = await open(master.port)
-  t.is(await third.meter.left(account), null)
+  t.is(await leftOf(third.meter, account), null)
   t.is(await third.credits.left(account), 9)
 })

@@ -6,6 +6,7 @@ import type { Logger } from '../../pipeline/runtime/logger.ts'
 import { connectRedis, orUnavailable, type Redis, replicated } from '../redis-connection.ts'
 import type { RedisUrl } from '../redis-url.ts'
 import {
+  type Balance,
   type BlockGrant,
   type BlockRenewal,
   type Charge,
@@ -107,13 +108,13 @@ class RedisMeter implements Meter {
     await replicated(this.#redis)
   }
 
-  async left(account: string): Promise<number | null> {
-    const [run, funded, used, reserved] = await orMeterUnavailable(
+  async balance(account: string): Promise<Balance | null> {
+    const [run, funded, used, held] = await orMeterUnavailable(
       this.#redis.hmget(this.#key(`account:${account}`), 'run', 'funded', 'used', 'reserved'),
     )
-    return run === (await this.#readReign())
-      ? Number(funded) - Number(used) - Number(reserved)
-      : null
+    if (run !== (await this.#readReign())) return null
+    const reserved = Number(held)
+    return { left: Number(funded) - Number(used) - reserved, reserved }
   }
 
   async renewBlock(account: string, renewal: BlockRenewal): Promise<BlockGrant> {

@@ -4,6 +4,7 @@ import { createMemoryMeter } from '../credits/memory.ts'
 import type { BlockRenewal } from '../credits/meter.ts'
 import { blocksOf, fund } from '../testing/start-feed.ts'
 import { CreditBlock } from './credit-block.ts'
+import { leftOf } from '../testing/left-of.ts'
 
 /** A block of an account's credits; the test controls when renewals resolve. */
 async function startBlock(credits: number) {
@@ -79,7 +80,7 @@ test('credits spent during a renewal are covered by the next block: none is spen
       [3, 8, 1],
     ],
   )
-  t.is(await meter.left('alice'), 0)
+  t.is(await leftOf(meter, 'alice'), 0)
 })
 
 test('a renewal never requests a block smaller than the unspent rest', async (t) => {
@@ -92,9 +93,9 @@ test('a renewal never requests a block smaller than the unspent rest', async (t)
   t.deepEqual([block.credits, block.balance], [8, 8])
   t.deepEqual(take(8), yes(8))
   await answer()
-  t.is(await meter.left('alice'), 0)
+  t.is(await leftOf(meter, 'alice'), 0)
   await Promise.all([block.close(), answer()])
-  t.is(await meter.left('alice'), 0)
+  t.is(await leftOf(meter, 'alice'), 0)
 })
 
 test('a failed renewal is retried unchanged; spent credits that cannot be booked in time are dropped', async (t) => {
@@ -120,7 +121,7 @@ test('a failed renewal is retried unchanged; spent credits that cannot be booked
   const closing = block.close()
   for (let i = 0; i < 3; i++) await answer()
   await closing
-  t.is(await meter.left('alice'), 98, 'what had not been asked for is booked')
+  t.is(await leftOf(meter, 'alice'), 98, 'what had not been asked for is booked')
 })
 
 test('a kept block is renewed before the meter releases it, and unspent credits are returned on close', async (t) => {
@@ -136,12 +137,12 @@ test('a kept block is renewed before the meter releases it, and unspent credits 
   block.keep()
   await answer()
   t.deepEqual(renewals[1], { connection: 'c', sequence: 2, spent: 3, wanted: 16 })
-  t.is(await meter.left('alice'), 97 - 16)
+  t.is(await leftOf(meter, 'alice'), 97 - 16)
   const closing = block.close()
   await answer()
   await closing
   await block.close()
-  t.is(await meter.left('alice'), 97)
+  t.is(await leftOf(meter, 'alice'), 97)
   t.is(renewals.length, 3)
 })
 

@@ -21,6 +21,7 @@ import { aSwap, BONK, JUP, served } from '../testing/a-swap.ts'
 import { cursorKeys } from '../testing/cursor-keys.ts'
 import { handLog } from '../testing/hand-log.ts'
 import { fund, startFeed } from '../testing/start-feed.ts'
+import { leftOf } from '../testing/left-of.ts'
 
 type Started = Awaited<ReturnType<typeof startFeed>>
 
@@ -80,7 +81,7 @@ test('a subscriber gets each trade once, in order, and pays one credit for each 
   t.deepEqual(await client.fence(), [])
   await client.close()
   await service.close()
-  t.is(await service.meter.left('alice'), 1000 - 81)
+  t.is(await leftOf(service.meter, 'alice'), 1000 - 81)
   t.is(service.feed.connections(), 0)
 })
 
@@ -108,7 +109,7 @@ test('a trade outside the filter is neither sent nor charged; a repeated subscri
   ])
   t.deepEqual(await client.fence(), [])
   await service.close()
-  t.is(await service.meter.left('alice'), 97)
+  t.is(await leftOf(service.meter, 'alice'), 97)
 })
 
 test('a withdrawn trade is retracted for each client whose filter it matches, free, and the credit goes back (rule K9)', async (t) => {
@@ -176,7 +177,7 @@ test('a withdrawn trade is retracted for each client whose filter it matches, fr
   )
   t.deepEqual(await back.fence(), [])
   await service.close()
-  t.is(await service.meter.left('bob'), 98)
+  t.is(await leftOf(service.meter, 'bob'), 98)
 })
 
 test('a client that comes from a process ahead of this one gets nothing from memory until this one has read the same withdrawals and late trades (rule K9)', async (t) => {
@@ -311,7 +312,7 @@ test('a balance is spent to the last credit, with messages when it is low and ex
   ])
   t.is(await client.closed, 1008)
   await service.close()
-  t.is(await service.meter.left('alice'), 0)
+  t.is(await leftOf(service.meter, 'alice'), 0)
 })
 
 test('five credits pay for exactly five trades', async (t) => {
@@ -346,7 +347,7 @@ test('trades wait while the meter does not answer; none is free and none is lost
   t.deepEqual(await client.take(40), swaps.map(message(service)))
   t.true(failures < 0)
   await service.close()
-  t.is(await service.meter.left('alice'), 60)
+  t.is(await leftOf(service.meter, 'alice'), 60)
 })
 
 test('a long outage of the meter closes a connection whose trade waits with 1013; an idle one stays', async (t) => {
@@ -384,7 +385,7 @@ test('a client that has begun to close pays for no trade of the time until its s
   await service.log.appendSlot(slotOf(11, ...many(11, 3)))
   client.destroy()
   await service.close()
-  t.is(await service.meter.left('alice'), 998)
+  t.is(await leftOf(service.meter, 'alice'), 998)
 })
 
 /** A client that leaves its half of the TCP connection open when the service ends the other. */
@@ -482,12 +483,12 @@ test('on shutdown every client gets `restarting` and close code 1012, and its re
   await client.subscribe()
   await service.log.appendSlot(slotOf(1, at(1)))
   await client.take(1)
-  t.true((await service.meter.left('alice'))! < 99)
+  t.true((await leftOf(service.meter, 'alice'))! < 99)
   const stopped = service.feed.stop(1000)
   t.deepEqual(await client.take(1), [{ type: 'restarting' }])
   t.is(await client.closed, 1012)
   await stopped
-  t.is(await service.meter.left('alice'), 99)
+  t.is(await leftOf(service.meter, 'alice'), 99)
   const late = new WebSocket(`ws://127.0.0.1:${service.port}/ws`)
   const [, response] = (await once(late, 'unexpected-response')) as [
     unknown,

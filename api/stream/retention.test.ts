@@ -6,6 +6,7 @@ import { aSwap } from '../testing/a-swap.ts'
 import { openEmbeddedStore, type TestStore } from '../testing/open-stores.ts'
 import { aSwapRow, markStored } from '../testing/rows.ts'
 import { type FeedClient, fund, startFeed } from '../testing/start-feed.ts'
+import { leftOf } from '../testing/left-of.ts'
 
 /*
  * A client reconnects after more than FEED_RETENTION_HOURS (rule F4). A slot of these rows is a
@@ -108,7 +109,7 @@ test('a client that resumes after the retention gets a gap, then every trade sin
   await client.close()
   await service.close()
   const sent = 4 * YOUNG.length + 2 + 2 + 1
-  t.is(await service.meter.left('alice'), 1000 - sent, 'what is told of a gap costs nothing')
+  t.is(await leftOf(service.meter, 'alice'), 1000 - sent, 'what is told of a gap costs nothing')
 
   const longer = await startFeed({ ...options, retentionHours: 100 })
   await fund(longer.meter, 'alice', 1000)

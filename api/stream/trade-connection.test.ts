@@ -21,6 +21,7 @@ import { createRelay } from './relay.ts'
 import { createFeedMetrics } from './telemetry.ts'
 import { createTradeBatch } from './trade-batch.ts'
 import { TradeConnection } from './trade-connection.ts'
+import { leftOf } from '../testing/left-of.ts'
 
 /**
  * `down`: the call fails without effect. `lost`: the call takes effect, but its response is lost.
@@ -104,7 +105,7 @@ async function startClient(balance: number) {
     while (!isDone) await answer('granted')
   }
   const connect = async () => {
-    const left = (await meter.left('alice')) ?? 0
+    const left = (await leftOf(meter, 'alice')) ?? 0
     const name = `connection ${++count}`
     ended = null
     connection = new TradeConnection(
@@ -218,7 +219,7 @@ test('a client gets each trade once, in order, and pays for it, over failures of
             const { kind } = await client.meter.charge('alice', step.price, `call ${calls.length}`)
             calls.push(kind === 'charged' ? step.price : 0)
           }
-          t.true(((await client.meter.left('alice')) ?? 0) >= 0, 'more was used than there was')
+          t.true(((await leftOf(client.meter, 'alice')) ?? 0) >= 0, 'more was used than there was')
         }
         await client.calm()
         const isExhausted = client.ended() === 'balance_exhausted'
@@ -248,7 +249,7 @@ test('a client gets each trade once, in order, and pays for it, over failures of
           )
         }
         t.is(got.length, isExhausted ? paid : everything.length)
-        t.is(await client.meter.left('alice'), paid - got.length)
+        t.is(await leftOf(client.meter, 'alice'), paid - got.length)
       },
     ),
     { numRuns: 200 },

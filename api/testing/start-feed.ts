@@ -19,6 +19,7 @@ import { Feed, type FeedDeps, type FeedOptions } from '../stream/feed.ts'
 import { ServerMessage } from '../stream/messages.ts'
 import type { ViewSource } from '../stream/view-rows.ts'
 import { cursorKeys } from './cursor-keys.ts'
+import { leftOf } from './left-of.ts'
 
 /** Grants credits to an account. */
 export async function fund(meter: Meter, account: string, credits: number): Promise<void> {
@@ -127,7 +128,7 @@ export async function startFeed(
       feed.acceptViewer({ request, socket, head }, viewer)
       return
     }
-    feed.accept({ request, socket, head }, account, (await meter.left(account)) ?? 0)
+    feed.accept({ request, socket, head }, account, (await leftOf(meter, account)) ?? 0)
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
