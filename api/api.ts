@@ -26,6 +26,7 @@ import { createCursorCodec } from './cursor.ts'
 import type { TestWalletOptions } from './dashboard/shell.ts'
 import { FairReads } from './fair-reads.ts'
 import { createHttpServer } from './http-server.ts'
+import type { AccountBounds } from './items/account.ts'
 import { createLimits } from './limits.ts'
 import { createLoadShedder, type LoadShedder } from './load-shedder.ts'
 import type { Redis } from './redis-connection.ts'
@@ -161,6 +162,8 @@ export function createApi(deps: ApiDeps): Api {
     limits: createLimits(config, redis),
     trustedProxies: config.trustedProxies,
     corsOrigins: config.corsOrigins,
+    accountBounds: boundsOf(config),
+    solPriceMaxAgeSeconds: config.solPriceMaxAgeSeconds ?? 3600,
     securityContact: config.securityContact ?? null,
     serverUrl: publicUrl,
     testWallet: deps.testWallet ?? null,
@@ -196,6 +199,21 @@ export function createApi(deps: ApiDeps): Api {
       await events.stop()
       await revocations.stop()
     },
+  }
+}
+
+/** The bounds of each account; 0 in the configuration: none. */
+function boundsOf({
+  accountLimits,
+  connectionsPerKey,
+  feedMessagesPerMinute,
+}: ApiConfig): AccountBounds {
+  const { requestsPerMinute, concurrentRequests } = accountLimits
+  return {
+    requestsPerMinute: requestsPerMinute || null,
+    concurrentRequests: concurrentRequests || null,
+    feedConnections: connectionsPerKey,
+    feedMessagesPerMinute: feedMessagesPerMinute || null,
   }
 }
 

@@ -108,6 +108,8 @@ export interface ApiConfig {
    * published.
    */
   readonly securityContact?: string | null
+  /** How old a price of SOL may be (rule C1); default 3600. */
+  readonly solPriceMaxAgeSeconds?: number
   /** Origins whose pages may call the API. */
   readonly corsOrigins: readonly string[]
 }

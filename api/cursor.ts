@@ -6,7 +6,12 @@ import { AesSiv } from './aes-siv.ts'
 import type { SecretKeys } from './secret-key.ts'
 
 /** The list that a cursor belongs to. A cursor of another scope is invalid (rule D4). */
-export type CursorScope = 'trades' | 'views' | `swaps:${string}` | `events:${string}`
+export type CursorScope =
+  | 'trades'
+  | 'views'
+  | `trades:${string}`
+  | `swaps:${string}`
+  | `events:${string}`
 
 /**
  * A position among late trades: every late trade whose mark lies before it was sent. Within one

@@ -155,7 +155,7 @@ const NONE_TOKEN = ['{"alg":"none"}', '{"sub":"x","aud":"dashboard"}', '']
 const METHODS = ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD', 'TRACE', 'PROPFIND', 'QUERY']
 
 const CASES: readonly Case[] = [
-  ...['/trades', `/tokens/${MINT}/swaps`].flatMap((path) => [
+  ...['/trades', `/tokens/${MINT}/swaps`, '/wallets/W1/trades'].flatMap((path) => [
     ...NOT_INTEGERS.map((value) => get(`${path}?limit=${value}`, 400, 'invalid_parameter')),
     ...NOT_CURSORS.map((value) => get(`${path}?cursor=${value}`, 400, 'invalid_cursor')),
   ]),
@@ -176,10 +176,23 @@ const CASES: readonly Case[] = [
     ...['min_holding_seconds=1&min_holding_seconds=1', 'alias='],
   ].map((query) => get(`/wallets/holdings?${query}`, 400, 'invalid_parameter')),
   ...NOT_ALIASES.map((value) => get(`/wallets/holdings?alias=${value}`, 404, 'wallet_not_found')),
+  ...['from', 'to', 'at'].flatMap((name) =>
+    [...NOT_INTEGERS, '1577836799', '4102444800'].map((value) =>
+      get(`/${name === 'at' ? 'prices/sol' : 'trades'}?${name}=${value}`, 400, 'invalid_parameter'),
+    ),
+  ),
+  ...[
+    ...['from=1700000000&to=1700000000', 'side=', 'side=Buy', 'side=buy&side=buy', 'wallet='],
+    ...['mint=', `mint=${MINT}&mint=${MINT}`, 'from=1700000000&from=1700000000'],
+  ].map((query) => get(`/trades?${query}`, 400, 'invalid_parameter')),
+  ...NOT_MINTS.filter((value) => value !== '' && value.length < 2000).map((value) =>
+    get(`/trades?mint=${value}`, 400, 'invalid_parameter'),
+  ),
+  ...NOT_ALIASES.map((value) => get(`/trades?wallet=${value}`, 404, 'wallet_not_found')),
   ...['swaps', 'wallet-aggregates'].flatMap((what) =>
     NOT_MINTS.map((value) => get(`/tokens/${value}/${what}`, 400, 'invalid_parameter')),
   ),
-  ...['metrics', 'holdings'].flatMap((what) =>
+  ...['metrics', 'holdings', 'trades'].flatMap((what) =>
     NOT_ALIASES.map((value) => get(`/wallets/${value}/${what}`, 404, 'wallet_not_found')),
   ),
   ...['/trades', '/wallets', '/tokens/held', '/status', '/ws', '/openapi.json'].flatMap((path) =>
@@ -219,6 +232,11 @@ const CASES: readonly Case[] = [
   ],
   [
     () => request(`GET /tokens/${MINT}/swaps?cursor=${codec.encode('trades', EVENT_KEY)}`),
+    400,
+    'invalid_cursor',
+  ],
+  [
+    () => request(`GET /wallets/W1/trades?cursor=${codec.encode('trades:W2', EVENT_KEY)}`),
     400,
     'invalid_cursor',
   ],

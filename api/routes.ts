@@ -20,7 +20,7 @@ import { limitAccount } from './middleware/limit-account.ts'
 import { limitBody } from './middleware/limit-body.ts'
 import { limitQuery } from './middleware/limit-query.ts'
 import { limitRate, limitSite, limitWallet, startRateLimit } from './middleware/limit-rate.ts'
-import { charge, showCredits } from './middleware/metering.ts'
+import { charge, passLimits, showCredits } from './middleware/metering.ts'
 import { readBody } from './middleware/read-body.ts'
 import { clientNetwork, recordNetwork } from './middleware/record-network.ts'
 import { requireEnabled } from './middleware/require-enabled.ts'
@@ -185,7 +185,7 @@ function chargedChain(
     limitBody,
     limitQuery,
     validate(resource),
-    charge(credits, price, metrics),
+    price === 0 ? passLimits : charge(credits, price, metrics),
     answer,
   ]
 }

@@ -65,7 +65,7 @@ test.serial(
     t.deepEqual(fields, {
       'access-control-allow-origin': ORIGIN,
       'access-control-expose-headers':
-        'API-Version,ETag,X-Request-Id,X-Head-Cursor,X-Credits-Cost,X-Credits-Remaining,RateLimit,RateLimit-Policy,Retry-After',
+        'API-Version,ETag,X-Request-Id,X-Head-Cursor,X-Credits-Cost,X-Credits-Remaining,X-Unknown-Parameters,RateLimit,RateLimit-Policy,Retry-After',
       'api-version': '1',
       'cache-control': 'private, no-cache',
       connection: 'keep-alive',

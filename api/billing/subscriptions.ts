@@ -25,12 +25,14 @@ export type ProStatus =
       readonly secondsLeft: 0
     }
 
+/** The status of a wallet without Pro. */
+export const NO_PRO: ProStatus = { active: false, plan: null, expiresAt: null, secondsLeft: 0 }
+
 /** Reads the Pro status of a wallet at `nowMs`, in unix milliseconds. */
 export async function readPro(store: Store, wallet: string, nowMs: number): Promise<ProStatus> {
   const now = Math.floor(nowMs / 1000)
   const newest = await readNewest(store, wallet)
-  if (newest === null || newest.expiresAt <= now)
-    return { active: false, plan: null, expiresAt: null, secondsLeft: 0 }
+  if (newest === null || newest.expiresAt <= now) return NO_PRO
   const { plan, expiresAt } = newest
   return { active: true, plan, expiresAt, secondsLeft: expiresAt - now }
 }

@@ -1,6 +1,8 @@
+import type { AccountAnswer } from '../items/account.ts'
 import type { WalletMetricsItem } from '../items/wallet-metrics.ts'
 import type { HeldTokensAnswer } from '../resources/held-tokens.ts'
 import type { HoldingsAnswer } from '../resources/holdings.ts'
+import type { SolPriceAnswer } from '../resources/prices-sol.ts'
 import type { StatusAnswer } from '../resources/status.ts'
 import type { TokenSwapsAnswer } from '../resources/token-swaps.ts'
 import type { TradesAnswer } from '../resources/trades.ts'
@@ -65,6 +67,14 @@ export class TrackedWallets {
     return this.#get(`/wallets/${encodeURIComponent(alias)}/metrics`)
   }
 
+  /** `GET /wallets/{alias}/trades`: a page of a wallet's trades, newest first. */
+  walletTrades(
+    alias: string,
+    query: { readonly limit?: number; readonly cursor?: string } = {},
+  ): Promise<TradesAnswer> {
+    return this.#get(`/wallets/${encodeURIComponent(alias)}/trades`, query)
+  }
+
   /** `GET /wallets/{alias}/holdings` */
   walletHoldings(alias: string): Promise<WalletHoldingsAnswer> {
     return this.#get(`/wallets/${encodeURIComponent(alias)}/holdings`)
@@ -103,15 +113,33 @@ export class TrackedWallets {
   }
 
   /**
-   * `GET /trades`: a page of trades, newest first. `head` is the position to follow the feed from
-   * (`follow({ after: head })`), so that no trade is missed or repeated.
+   * `GET /trades`: a page of the trades that match, newest first. `head` is the position to follow
+   * the feed from (`follow({ after: head })`), so that no trade is missed or repeated.
    */
   async trades(
-    query: { readonly limit?: number; readonly cursor?: string } = {},
+    query: {
+      readonly limit?: number
+      readonly cursor?: string
+      readonly wallet?: string
+      readonly mint?: string
+      readonly side?: 'buy' | 'sell'
+      readonly from?: number
+      readonly to?: number
+    } = {},
   ): Promise<TradesAnswer & { readonly head: string }> {
     const response = await this.#fetch('/trades', query)
     const answer = (await response.json()) as TradesAnswer // responses match the schemas
     return { ...answer, head: response.headers.get('x-head-cursor') ?? '' }
+  }
+
+  /** `GET /prices/sol`: SOL in USD at a time (unix seconds), by default now. */
+  solPrice(query: { readonly at?: number } = {}): Promise<SolPriceAnswer> {
+    return this.#get('/prices/sol', query)
+  }
+
+  /** `GET /account`: balance, plan, limits and usage of the key's account; free. */
+  account(): Promise<AccountAnswer> {
+    return this.#get('/account')
   }
 
   /** `GET /status` */

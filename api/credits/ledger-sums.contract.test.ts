@@ -3,12 +3,12 @@ import test, { type ExecutionContext } from 'ava'
 import fc from 'fast-check'
 import { dateTime } from '../../pipeline/store/date-time.ts'
 import type { Store } from '../../pipeline/store/store.ts'
+import { leftOf } from '../testing/left-of.ts'
 import { openEmbeddedStore, openServerStore, type TestStore } from '../testing/open-stores.ts'
 import { Ledger } from './ledger.ts'
 import { makeSums, readUsageSums } from './ledger-sums.ts'
 import { createMemoryMeter } from './memory.ts'
 import { METER_LIMITS, type Meter } from './meter.ts'
-import { leftOf } from '../testing/left-of.ts'
 
 const { CLICKHOUSE_URL } = process.env
 const SETS = [

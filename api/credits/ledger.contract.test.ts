@@ -4,13 +4,13 @@ import fc from 'fast-check'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { createLogger } from '../../pipeline/runtime/logger.ts'
 import type { Store } from '../../pipeline/store/store.ts'
+import { leftOf } from '../testing/left-of.ts'
 import { openEmbeddedStore, openServerStore, type TestStore } from '../testing/open-stores.ts'
 import { Credits } from './credits.ts'
 import { Ledger } from './ledger.ts'
 import { createMemoryMeter } from './memory.ts'
 import { type Meter, STREAM_START } from './meter.ts'
 import { createRedisMeter } from './redis.ts'
-import { leftOf } from '../testing/left-of.ts'
 
 const { CLICKHOUSE_URL, REDIS_URL } = process.env
 const logger = createLogger('silent')

@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { Redis } from 'ioredis'
 import { createLogger } from '../../pipeline/runtime/logger.ts'
 import { forwardTo } from '../testing/forwarder.ts'
+import { leftOf } from '../testing/left-of.ts'
 import { createMemoryMeter } from './memory.ts'
 import {
   type LedgerTotal,
@@ -15,7 +16,6 @@ import {
   type StreamPosition,
 } from './meter.ts'
 import { createRedisMeter } from './redis.ts'
-import { leftOf } from '../testing/left-of.ts'
 
 const redisUrl = process.env.REDIS_URL
 const logger = createLogger('silent')

@@ -9,11 +9,11 @@ import anyTest, { type ExecutionContext } from 'ava'
 import { Redis } from 'ioredis'
 import { createLogger } from '../../pipeline/runtime/logger.ts'
 import { startForwarder } from '../testing/forwarder.ts'
+import { leftOf } from '../testing/left-of.ts'
 import { openEmbeddedStore } from '../testing/open-stores.ts'
 import { Credits } from './credits.ts'
 import { Ledger } from './ledger.ts'
 import { createRedisMeter } from './redis.ts'
-import { leftOf } from '../testing/left-of.ts'
 
 /** These tests start servers of their own, so they run only where Redis is in use already. */
 const enabled = process.env.REDIS_URL !== undefined

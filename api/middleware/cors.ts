@@ -19,5 +19,6 @@ export function cors(origins: readonly string[]): ApiMiddleware {
 /** Header fields of responses that pages of these origins may read. */
 export const EXPOSED = [
   ...['API-Version', 'ETag', 'X-Request-Id', 'X-Head-Cursor', 'X-Credits-Cost'],
-  ...['X-Credits-Remaining', 'RateLimit', 'RateLimit-Policy', 'Retry-After'],
+  ...['X-Credits-Remaining', 'X-Unknown-Parameters'],
+  ...['RateLimit', 'RateLimit-Policy', 'Retry-After'],
 ]

@@ -26,6 +26,13 @@ export function showCredits(credits: Credits): ApiMiddleware {
   }
 }
 
+/** Waits until the limits let a call pass that costs nothing. */
+export const passLimits: ApiMiddleware = async function passLimits(ctx, next) {
+  await ctx.state.limitsPassed
+  ctx.set('Cache-Control', 'no-store')
+  await next()
+}
+
 /**
  * Charges the call before it is answered, and gives the credits back if the response is not 2xx.
  * The charge runs concurrently with the rate limits; a call over a limit gets its credits back.

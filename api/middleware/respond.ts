@@ -30,12 +30,13 @@ export function respond(
   return async function respond(ctx) {
     const { account = '' } = ctx.state
     const input = ctx.state.input as never // parsed by `validate`
-    const answer = price === null ? await free(input, ctx.state) : await answerOf(input, account)
+    const answer = price ? await answerOf(input, account) : await free(input, ctx.state)
     await send(ctx, answer, 'application/json')
   }
 
-  async function free(input: never, { session, network }: RequestState): Promise<RenderedAnswer> {
-    return renderAnswer(await resource.handle(input, { session, network, store }), null)
+  async function free(input: never, state: RequestState): Promise<RenderedAnswer> {
+    const { account, session, network } = state
+    return renderAnswer(await resource.handle(input, { account, session, network, store }), null)
   }
 
   function keyOf(input: object): string {

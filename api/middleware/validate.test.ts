@@ -1,6 +1,6 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { declaredQuery } from './validate.ts'
+import { declaredQuery, unknownParameters } from './validate.ts'
 
 const NAMES = ['limit', 'cursor', 'a b', 'é', '']
 
@@ -33,6 +33,28 @@ test('declared parameters are parsed as URLSearchParams does, and others are dro
       const actual = declaredQuery(query, new Set(declared))
       t.deepEqual(new Map(Object.entries(actual).sort()), new Map([...expected].sort()))
     }),
+  )
+})
+
+test('unknown parameters are named once, sorted, at most ten, and only by names that a header field can have (rule L2)', (t) => {
+  const of = (text: string) => unknownParameters(text, new Set(['limit', 'cursor']))
+  t.deepEqual(
+    {
+      none: of(''),
+      known: of('limit=1&cursor=2&limit=3'),
+      some: of('sort=pnl&limit=1&Limit=2&sort=x&a.b-c_d=1'),
+      encoded: of('s%6Frt=1'),
+      unfit: of(`a b=1&é=2&=3&x%0d%0ay=4&${'n'.repeat(41)}=5&${'n'.repeat(40)}=6`),
+      many: of(Array.from({ length: 12 }, (_, n) => `p${String(n).padStart(2, '0')}=1`).join('&')),
+    },
+    {
+      none: '',
+      known: '',
+      some: 'Limit, a.b-c_d, sort',
+      encoded: 'sort',
+      unfit: 'n'.repeat(40),
+      many: 'p00, p01, p02, p03, p04, p05, p06, p07, p08, p09',
+    },
   )
 })
 

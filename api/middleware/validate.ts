@@ -6,18 +6,22 @@ import type { ApiMiddleware } from './context.ts'
 
 /**
  * Parses path, query and body by the resource's schemas. Invalid values are refused, never clamped;
- * unknown query parameters are ignored (rule D2). Inputs of short URLs are cached where a request
- * needs an API key, so that unauthenticated clients cannot fill the cache.
+ * unknown query parameters are ignored (rule D2), and named in the answer where a request needs an
+ * API key (rule L2). Inputs of short URLs are cached there, so that unauthenticated clients cannot
+ * fill the cache.
  */
 export function validate(resource: Resource): ApiMiddleware {
   const names = new Set(Object.keys(resource.query.shape))
-  const isCached = resource.price !== null && resource.requestBody === undefined
-  const cache = new LRUCache<string, object>({ max: MAX_CACHED_URLS })
+  const needsKey = resource.price !== null
+  const isCached = needsKey && resource.requestBody === undefined
+  const cache = new LRUCache<string, { input: object; unknown: string }>({ max: MAX_CACHED_URLS })
   return function validate(ctx, next) {
     const { url = '' } = ctx.req
     const cached = isCached ? cache.get(url) : undefined
+    const unknown = cached?.unknown ?? (needsKey ? unknownParameters(ctx.querystring, names) : '')
+    if (unknown !== '') ctx.set(UNKNOWN_PARAMETERS, unknown)
     if (cached !== undefined) {
-      ctx.state.input = cached
+      ctx.state.input = cached.input
       return next()
     }
     const input = resource.input.safeParse({
@@ -27,7 +31,8 @@ export function validate(resource: Resource): ApiMiddleware {
     })
     if (!input.success) throw refusal(input.error)
     // The cast is safe: the data is an object with path, query and body.
-    if (isCached && url.length <= MAX_CACHED_URL_LENGTH) cache.set(url, input.data as object)
+    if (isCached && url.length <= MAX_CACHED_URL_LENGTH)
+      cache.set(url, { input: input.data as object, unknown })
     ctx.state.input = input.data
     return next()
   }
@@ -55,6 +60,21 @@ export function declaredQuery(
     else known.push(value)
   }
   return query
+}
+
+/** The header field that names the parameters that a resource does not know. */
+export const UNKNOWN_PARAMETERS = 'X-Unknown-Parameters'
+
+/**
+ * Returns the names of parameters that are not in `names`, sorted, as one text: at most ten, and
+ * none that a header field cannot quote (rule L2).
+ */
+export function unknownParameters(text: string, names: ReadonlySet<string>): string {
+  if (text === '') return ''
+  const unknown = new Set<string>()
+  for (const name of new URLSearchParams(text).keys())
+    if (!names.has(name) && /^[A-Za-z0-9_.-]{1,40}$/.test(name)) unknown.add(name)
+  return [...unknown].sort().slice(0, 10).join(', ')
 }
 
 function refusal({ issues }: z.ZodError): ApiError {

@@ -82,7 +82,10 @@ test('openapi.json is an OpenAPI 3.1 document of every resource, with its price'
       ['get /wallets/{alias}/metrics', 1, 'apiKey'],
       ['get /wallets/holdings', 1, 'apiKey'],
       ['get /wallets/{alias}/holdings', 1, 'apiKey'],
+      ['get /wallets/{alias}/trades', 1, 'apiKey'],
       ['get /trades', 3, 'apiKey'],
+      ['get /prices/sol', 1, 'apiKey'],
+      ['get /account', 0, 'apiKey'],
       ['post /auth/nonce', 0, ''],
       ['post /auth/login', 0, ''],
       ['post /auth/logout', 0, 'dashboardToken'],
@@ -108,8 +111,8 @@ test('openapi.json is an OpenAPI 3.1 document of every resource, with its price'
   t.deepEqual(limit?.schema, { type: 'integer', minimum: 1, maximum: 100, default: 25 })
   t.deepEqual(cursor?.schema, { type: 'string', format: 'cursor' })
   const statuses = ['200', '304', '400', '401', '402', '403', '405', '413', '429', '500', '503']
-  t.deepEqual(Object.keys(trades?.responses ?? {}), statuses)
-  t.true('404' in (document.paths['/wallets/{alias}/metrics']?.get?.responses ?? {}))
+  t.deepEqual(Object.keys(document.paths['/wallets']?.get?.responses ?? {}), statuses)
+  t.true('404' in (trades?.responses ?? {}))
   for (const [code, [status]] of Object.entries(PROBLEMS))
     t.true(document.components.responses[status]?.description.includes(`\`${code}\``), code)
   // Every description has text.

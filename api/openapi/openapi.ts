@@ -36,6 +36,7 @@ export function openApiDocument(resources: readonly Resource[], serverUrl: strin
       },
       { name: 'Wallets', description: 'Tracked wallets, their metrics and holdings.' },
       { name: 'Trades', description: 'Trades of all tracked wallets.' },
+      { name: 'Prices', description: 'Prices at which trades are valued.' },
       {
         name: 'Login',
         description: 'A wallet signs a message and gets a token for the dashboard.',
@@ -83,10 +84,12 @@ export function methodOf({ method }: Pick<Resource, 'method'>): 'GET' | 'POST' {
 function operation(resource: Resource, schemas: JsonSchemas): object {
   const { price, docs, params, query, requestBody, answer, isUnlimited, needsSession } = resource
   const { tag, summary, description, example, statuses = [200] } = docs
-  const isMetered = price !== null
+  const needsKey = price !== null
+  const isMetered = needsKey && price > 0
   const fields = {
     ...headerReferences(['API-Version', 'X-Request-Id']),
-    ...(isMetered && headerReferences(['X-Credits-Cost', 'X-Credits-Remaining', 'ETag'])),
+    ...(needsKey && headerReferences(KEY_FIELDS)),
+    ...(isMetered && headerReferences(['ETag'])),
     ...(!isUnlimited && headerReferences(['RateLimit', 'RateLimit-Policy'])),
     ...Object.fromEntries(
       Object.entries(docs.headers ?? {}).map(([name, meaning]) => [
@@ -104,8 +107,8 @@ function operation(resource: Resource, schemas: JsonSchemas): object {
     tags: [tag],
     summary,
     description: isMetered ? `${description}\n\n**${creditsOf(price)}** an answer.` : description,
-    ...(isMetered && { 'x-credits-cost': price, security: [{ apiKey: [] }] }),
-    ...(!isMetered && { security: needsSession ? [{ dashboardToken: [] }] : [] }),
+    ...(needsKey && { 'x-credits-cost': price, security: [{ apiKey: [] }] }),
+    ...(!needsKey && { security: needsSession ? [{ dashboardToken: [] }] : [] }),
     parameters: [
       ...parameters('path', params, schemas),
       ...parameters('query', query, schemas),
@@ -134,6 +137,8 @@ function operation(resource: Resource, schemas: JsonSchemas): object {
     },
   }
 }
+
+const KEY_FIELDS = ['X-Credits-Cost', 'X-Credits-Remaining', 'X-Unknown-Parameters']
 
 const NOT_MODIFIED =
   'The answer has not changed since the ETag in `If-None-Match`. It costs the same credits.'
@@ -185,19 +190,15 @@ export function problemsOf(resource: Resource): readonly ProblemCode[] {
     'payload_too_large',
     'internal_error',
     ...(isUnlimited ? [] : (['rate_limited', 'unavailable'] as const)),
-    ...(price === null ? [] : METERED_PROBLEMS),
+    ...(price === null ? [] : KEY_PROBLEMS),
+    ...(price ? (['insufficient_credits'] as const) : []),
     ...(needsSession ? (['unauthorized', 'account_disabled'] as const) : []),
     ...(needsPro ? (['pro_required'] as const) : []),
     ...(requestBody ? (['unsupported_media_type'] as const) : []),
   ]
 }
 
-const METERED_PROBLEMS = [
-  'unauthorized',
-  'account_disabled',
-  'insufficient_credits',
-  'unavailable',
-] as const
+const KEY_PROBLEMS = ['unauthorized', 'account_disabled', 'unavailable'] as const
 
 /** Each status with its problem codes. */
 const STATUSES = [...new Set(Object.values(PROBLEMS).map(([status]) => status))].map(
@@ -276,6 +277,12 @@ const HEADERS = {
     description: "Credits left, less those reserved by the account's feed connection.",
     schema: { type: 'string', pattern: '^[0-9]+$' },
     example: '99997',
+  },
+  'X-Unknown-Parameters': {
+    description:
+      'Names of query parameters that this path does not know and ignores, at most ten. Absent without one.',
+    schema: text,
+    example: 'sort',
   },
   ETag: {
     description: 'Version of the answer. Send it back as `If-None-Match`.',

@@ -2,7 +2,14 @@ import { z } from 'zod'
 import { componentSchema } from '../items/component-schema.ts'
 import { alias, count, hasMore, seconds } from '../items/fields.ts'
 import { HoldingItem, holdingItem } from '../items/holding.ts'
-import { integer, LARGEST, optionalInteger, page, trackedWallet } from './parameters.ts'
+import {
+  integer,
+  LARGEST,
+  optionalAlias,
+  optionalInteger,
+  page,
+  trackedWallet,
+} from './parameters.ts'
 import { type ResourceDeps, type ResourceDocs, resource } from './resource.ts'
 
 const PAGE_SIZE = 100 as const
@@ -68,14 +75,7 @@ export function holdings({ position, openPositions }: ResourceDeps) {
     docs: DOCS,
     query: z
       .object({
-        alias: z
-          .string({ error: 'expected one value' })
-          .min(1, { error: 'expected an alias' })
-          .optional()
-          .meta({
-            description: 'Alias of a tracked wallet; all wallets if omitted',
-            examples: ['W1'],
-          }),
+        alias: optionalAlias.describe('Alias of a tracked wallet; all wallets if omitted'),
         min_holding_seconds: integer(0, LARGEST, 0).meta({
           description: 'Only positions held at least this many seconds',
         }),
@@ -93,7 +93,7 @@ export function holdings({ position, openPositions }: ResourceDeps) {
     isHot: () => true,
     async handle({ query }) {
       const { alias, min_holding_seconds, max_holding_seconds, page } = query
-      const wallet = alias === undefined ? null : trackedWallet(alias, position.walletCount())
+      const wallet = alias === null ? null : trackedWallet(alias, position.walletCount())
       const offset = (page - 1) * PAGE_SIZE
       const filter = { wallet, minSeconds: min_holding_seconds, maxSeconds: max_holding_seconds }
       const of = { offset, limit: PAGE_SIZE }
@@ -104,7 +104,7 @@ export function holdings({ position, openPositions }: ResourceDeps) {
           : openPositions.holdings(stored.blockTime, filter, of)
       return {
         body: {
-          alias: alias ?? null,
+          alias,
           min_holding_seconds,
           max_holding_seconds,
           page,

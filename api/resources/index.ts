@@ -3,6 +3,9 @@ import type { JwtKeys } from '../auth/jwt-keys.ts'
 import type { Login } from '../auth/login.ts'
 import type { Tokens } from '../auth/tokens.ts'
 import type { Billing } from '../billing/billing.ts'
+import type { Credits } from '../credits/credits.ts'
+import type { AccountBounds } from '../items/account.ts'
+import { account } from './account.ts'
 import { type AccountDeps, meApi, rotateApiKey } from './api-account.ts'
 import { authLogin } from './auth-login.ts'
 import { authLogout, authLogoutEverywhere } from './auth-logout.ts'
@@ -19,6 +22,7 @@ import { meEvents } from './me-events.ts'
 import { meSignalsFilter } from './me-signals-filter.ts'
 import { meUsage } from './me-usage.ts'
 import { meWatchlistsTrending } from './me-watchlists-trending.ts'
+import { pricesSol } from './prices-sol.ts'
 import type { Resource, ResourceDeps } from './resource.ts'
 import { type FeedStatus, status } from './status.ts'
 import { tokenSwaps } from './token-swaps.ts'
@@ -26,12 +30,14 @@ import { trades } from './trades.ts'
 import { walletAggregates } from './wallet-aggregates.ts'
 import { walletHoldings } from './wallet-holdings.ts'
 import { walletMetrics } from './wallet-metrics.ts'
+import { walletTrades } from './wallet-trades.ts'
 import { wallets } from './wallets.ts'
 
 /** Returns all resources of the API, in the order of the documents. */
 export function createResources(
   deps: ResourceDeps &
     AccountDeps & {
+      readonly credits: Pick<Credits, 'balance'>
       readonly feed: FeedStatus
       readonly readiness: Pick<Readiness, 'read'>
       readonly now: () => number
@@ -39,6 +45,9 @@ export function createResources(
       readonly tokens: Tokens
       readonly jwtKeys: () => JwtKeys
       readonly billing: Billing | null
+      readonly accountBounds: AccountBounds
+      /** `SOL_PRICE_MAX_AGE_SECONDS`. */
+      readonly solPriceMaxAgeSeconds: number
     },
 ): readonly Resource[] {
   return [
@@ -49,7 +58,10 @@ export function createResources(
     walletMetrics(deps),
     holdings(deps),
     walletHoldings(deps),
+    walletTrades(deps),
     trades(deps),
+    pricesSol(deps),
+    account(deps),
     authNonce(deps),
     authLogin(deps),
     authLogout(deps),

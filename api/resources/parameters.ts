@@ -29,8 +29,32 @@ function digits(min: number, max: number) {
 
 /** Schema of a parameter that is one of `words`; `fallback` if absent. */
 export function choice<const Word extends string>(words: readonly Word[], fallback: Word) {
+  return oneOf(words).default(fallback)
+}
+
+/** Schema of an optional parameter that is one of `words`; null if absent. */
+export function optionalChoice<const Word extends string>(words: readonly Word[]) {
+  return oneOf(words)
+    .optional()
+    .transform((word) => word ?? null)
+    .meta({ type: 'string', enum: [...words] })
+}
+
+function oneOf<const Word extends string>(words: readonly Word[]) {
   const error = `expected ${words.map((word) => `\`${word}\``).join(' or ')}`
-  return z.enum(words, { error }).default(fallback)
+  return z.enum(words, { error })
+}
+
+/** A time in unix seconds within 2020 to 2099; null if absent (rule L1). */
+export const optionalTime = optionalInteger(1_577_836_800, 4_102_444_799)
+
+/** Adds an issue unless the time `to` is after `from`. */
+export function requireOrder(
+  { from, to }: { readonly from: number | null; readonly to: number | null },
+  context: z.RefinementCtx,
+): void {
+  if (from === null || to === null || from < to) return
+  context.addIssue({ code: 'custom', path: ['query', 'to'], message: 'expected a time after from' })
 }
 
 /** The `next_cursor` of an earlier response as text, null if absent. `readCursor` decodes it. */
@@ -107,6 +131,20 @@ export const mintParameter = addressText('a token address').meta({
   description: 'Token address, base58 of 32 bytes',
   examples: ['DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263'],
 })
+
+/** An optional mint in the query; null if absent. */
+export const optionalMint = addressText('a token address')
+  .optional()
+  .transform((mint) => mint ?? null)
+  .meta({ type: 'string', format: 'solana-address' })
+
+/** An optional alias in the query; null if absent. `trackedWallet` refuses unknown aliases. */
+export const optionalAlias = z
+  .string({ error: 'expected one value' })
+  .min(1, { error: 'expected an alias' })
+  .optional()
+  .transform((alias) => alias ?? null)
+  .meta({ type: 'string', minLength: 1, examples: ['W1'] })
 
 /** An alias in the path. `trackedWallet` refuses unknown aliases. */
 export const aliasParameter = z

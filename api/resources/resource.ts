@@ -18,6 +18,7 @@ export interface ResourceDocs<Body = unknown> {
     | 'Tokens'
     | 'Wallets'
     | 'Trades'
+    | 'Prices'
     | 'Login'
     | 'Account'
     | 'Billing'
@@ -53,7 +54,10 @@ export interface Resource<Input = never> {
   readonly path: string
   /** Default: GET. */
   readonly method?: 'POST'
-  /** Credits of a response; null if no API key is needed. */
+  /**
+   * Credits of a response; null if no API key is needed. With 0 the response is about the account
+   * of the key, so it is neither cached nor charged.
+   */
   readonly price: number | null
   /** Needs a dashboard token, and answers about its wallet only (rule E2). */
   readonly needsSession?: true
@@ -82,6 +86,8 @@ export interface Resource<Input = never> {
 
 /** Context of a request, in addition to its input. */
 export interface RequestContext {
+  /** The account of the API key; set if the resource has a price. */
+  readonly account?: string | undefined
   /** The session; set if the resource has `needsSession`. */
   readonly session?: Session | undefined
   /** The client's network (`networkOf`); set for login and dashboard resources. */

@@ -75,9 +75,9 @@ export function tokenSwaps({ position, cursors, perturb }: ResourceDeps) {
     mintOf: ({ mint }) => mint,
     async handle({ mint, limit, before }, { store }) {
       const stored = position.stored()
-      const of = { mint, wasRedecoded: position.wasRedecoded() }
-      const found =
-        stored === null ? [] : await readNewestSwaps(store, stored.slot, before, limit + 1, of)
+      const wasRedecoded = position.wasRedecoded()
+      const of = stored && { stored: stored.slot, filter: { mint }, wasRedecoded }
+      const found = of === null ? [] : await readNewestSwaps(store, of, before, limit + 1)
       const swaps = found.slice(0, limit)
       const last = swaps.at(-1)
       const more = found.length > limit

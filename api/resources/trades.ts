@@ -1,17 +1,29 @@
 import { z } from 'zod'
-import { type EventKey, eventKeyText } from '../../pipeline/domain/event-key.ts'
-import { serveSwap } from '../../pipeline/domain/perturbation.ts'
+import type { EventKey } from '../../pipeline/domain/event-key.ts'
+import { type Perturb, serveSwap } from '../../pipeline/domain/perturbation.ts'
 import type { LateMark } from '../../pipeline/log/late-order.ts'
 import type { Store } from '../../pipeline/store/store.ts'
+import type { StoredSwap, SwapFilter } from '../../pipeline/store/tables/swaps.ts'
 import { BEGINNING, hasCome, lateBefore } from '../cursor.ts'
 import { componentSchema } from '../items/component-schema.ts'
 import { count, hasMore, nextCursor } from '../items/fields.ts'
 import { EXAMPLE_TRADE, TradeItem, tradeItem } from '../items/trade.ts'
+import { type FilteredPage, readFilteredSwaps, settledSwaps } from '../rows/filtered-swaps.ts'
 import { readSwapsPage, type SwapsPage } from '../rows/recent-swaps.ts'
-import { cursorText, integer, readCursor } from './parameters.ts'
+import {
+  cursorText,
+  integer,
+  optionalAlias,
+  optionalChoice,
+  optionalMint,
+  optionalTime,
+  readCursor,
+  requireOrder,
+  trackedWallet,
+} from './parameters.ts'
 import { type ResourceDeps, type ResourceDocs, resource } from './resource.ts'
 
-const TradesAnswer = componentSchema('TradesAnswer', 'A page of trades.', {
+export const TradesAnswer = componentSchema('TradesAnswer', 'A page of trades.', {
   count,
   limit: count,
   has_more: hasMore,
@@ -21,12 +33,14 @@ const TradesAnswer = componentSchema('TradesAnswer', 'A page of trades.', {
 export type TradesAnswer = z.infer<typeof TradesAnswer>
 
 const DOCS: ResourceDocs<TradesAnswer> = {
+  problems: ['wallet_not_found'],
   tag: 'Trades',
   summary: 'Trades of all tracked wallets, newest first',
   description: [
     'Pages go back in time: pass `next_cursor` as `cursor` until `has_more` is false. New trades appear only at the head of the first page, so paging skips and',
     'repeats nothing. A late trade is inserted at its time of trade; paging that has already passed this place does not show it.',
     'To continue live, subscribe to the feed with `after` set to `X-Head-Cursor`.',
+    'With `wallet`, `mint`, `side`, `from` and `to` only trades are listed for which all of them hold; a cursor is a position among all trades, and `X-Head-Cursor` that of all.',
   ].join(' '),
   headers: {
     'X-Head-Cursor': 'Position of the newest stored trade; `after` of the feed accepts it',
@@ -53,9 +67,10 @@ const DOCS: ResourceDocs<TradesAnswer> = {
 }
 
 /**
- * `GET /trades`: trades of all tracked wallets, newest first (contract 4.3). Pages follow the event
- * key, so paging skips and repeats nothing while trades arrive. `X-Head-Cursor` is the position of
- * the newest stored trade, from which a client can continue on the feed (rule D4).
+ * `GET /trades`: trades of all tracked wallets, newest first (contract 4.3), filtered on request
+ * (rule L4). Pages follow the event key, so paging skips and repeats nothing while trades arrive.
+ * `X-Head-Cursor` is the position of the newest stored trade, from which a client can continue on
+ * the feed (rule D4).
  */
 export function trades({ position, recentSwaps, cursors, epoch, perturb }: ResourceDeps) {
   async function readPage(
@@ -71,33 +86,59 @@ export function trades({ position, recentSwaps, cursors, epoch, perturb }: Resou
     )
   }
 
+  /** A page of trades that match, and the head of all trades. */
+  async function readFiltered(
+    store: Store,
+    filter: SwapFilter,
+    before: EventKey | null,
+    limit: number,
+  ): Promise<FilteredPage & { readonly head: SwapsPage }> {
+    const head = await readPage(store, null, 1)
+    const of = { stored: head.slot, filter, wasRedecoded: position.wasRedecoded(), epoch, perturb }
+    return { head, ...(await readFilteredSwaps(store, of, before, limit)) }
+  }
+
+  async function readAll(
+    store: Store,
+    before: EventKey | null,
+    limit: number,
+  ): Promise<FilteredPage & { readonly head: SwapsPage }> {
+    const head = await readPage(store, before, limit + 1)
+    const { swaps, late } = head
+    const hasMore = swaps.length > limit
+    return { head, swaps: swaps.slice(0, limit), hasMore, unsettled: late.unsettled }
+  }
+
   return resource({
     path: '/trades',
     price: 3,
     docs: DOCS,
-    query: z.object({ limit: integer(1, 100, 25), cursor: cursorText }),
-    answer: TradesAnswer,
-    read: ({ query: { limit, cursor } }, context) => ({
-      limit,
-      before: readCursor(cursors, 'trades', cursor, context),
+    query: z.object({
+      limit: integer(1, 100, 25),
+      cursor: cursorText,
+      wallet: optionalAlias.describe('Alias of a tracked wallet'),
+      mint: optionalMint.describe('Address of the traded token'),
+      side: optionalChoice(['buy', 'sell']).describe('What the wallet did with the token'),
+      from: optionalTime.describe('Trades at or after this unix second'),
+      to: optionalTime.describe('Trades before this unix second'),
     }),
+    answer: TradesAnswer,
+    read({ query: { limit, cursor, ...filter } }, context) {
+      requireOrder(filter, context)
+      return { limit, before: readCursor(cursors, 'trades', cursor, context), ...filter }
+    },
     isHot: () => true,
-    async handle({ limit, before }, { store }) {
-      const { swaps: found, slot, newest, late } = await readPage(store, before, limit + 1)
-      const page = found.slice(0, limit)
-      // Unsettled late swaps are still to come on the feed, so the page leaves them out (rule F4).
-      const swaps = page.filter((swap) => !late.unsettled.has(eventKeyText(swap)))
-      const more = found.length > limit
-      const last = page.at(-1)
+    async handle({ limit, before, wallet: alias, ...others }, { store }) {
+      const wallet = alias === null ? null : trackedWallet(alias, position.walletCount())
+      const filter: SwapFilter = { wallet, ...others }
+      const isAll = Object.values(filter).every((value) => value === null)
+      const found = isAll
+        ? await readAll(store, before, limit)
+        : await readFiltered(store, filter, before, limit)
+      const { slot, newest, late } = found.head
       return {
         headers: { 'X-Head-Cursor': headCursor(newest ?? BEGINNING, late.newest, slot) },
-        body: {
-          count: swaps.length,
-          limit,
-          has_more: more,
-          next_cursor: more && last !== undefined ? cursors.encode('trades', last) : null,
-          items: swaps.map((swap) => tradeItem(serveSwap(swap, perturb))),
-        },
+        body: tradesBody(found, limit, (last) => cursors.encode('trades', last), perturb),
       }
     },
   })
@@ -112,6 +153,25 @@ export function trades({ position, recentSwaps, cursors, epoch, perturb }: Resou
     const live = lateBefore(epoch, head.slot)
     const isSame = newestLate === null || hasCome(newestLate, live)
     return cursors.encode('trades', head, isSame ? live : settled)
+  }
+}
+
+/** Renders a page of trades. `cursorAfter` returns the cursor of the page after a swap. */
+export function tradesBody(
+  page: FilteredPage,
+  limit: number,
+  cursorAfter: (last: StoredSwap) => string,
+  perturb: Perturb | null,
+): TradesAnswer {
+  // Unsettled late swaps are still to come on the feed, so the page leaves them out (rule F4).
+  const swaps = settledSwaps(page)
+  const last = page.swaps.at(-1)
+  return {
+    count: swaps.length,
+    limit,
+    has_more: page.hasMore,
+    next_cursor: page.hasMore && last !== undefined ? cursorAfter(last) : null,
+    items: swaps.map((swap) => tradeItem(serveSwap(swap, perturb))),
   }
 }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test, { type ExecutionContext } from 'ava'
 import fc from 'fast-check'
 import { compareEventKeys, type EventKey, eventKeyText } from '../../pipeline/domain/event-key.ts'
+import { createPerturb } from '../../pipeline/domain/perturbation.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import { createCursorCodec } from '../cursor.ts'
 import { cursorKeys } from '../testing/cursor-keys.ts'
@@ -10,6 +11,7 @@ import { aSwapRow, MINT } from '../testing/rows.ts'
 import type { Resource, ResourceDeps } from './resource.ts'
 import { tokenSwaps } from './token-swaps.ts'
 import { trades } from './trades.ts'
+import { walletTrades } from './wallet-trades.ts'
 
 /*
  * Paging by cursor while swaps are stored, over a real store (contract 4.3, rule D4). Each swap has
@@ -17,6 +19,9 @@ import { trades } from './trades.ts'
  */
 
 const codec = createCursorCodec(cursorKeys(7))
+/** Served times differ from true ones, as with `PRIVACY_SALT`. */
+const perturb = createPerturb('a salt of a test')
+const START = 1_700_000_000
 const JUP = 'JUPyiwrYJFskUPiHa7hkeR8VUtAeFoSYbKedZNsDvCN'
 let opened: TestStore
 let store: Store
@@ -24,11 +29,22 @@ let store: Store
 test.before(async () => {
   opened = await openStore()
   store = opened.store
+  await store.command('SYSTEM STOP MERGES swaps')
 })
 test.after.always(() => opened.remove())
 
+/** A list of swaps: its resource, with what it is asked for, and what it has. */
+interface List {
+  readonly create: (deps: ResourceDeps) => unknown
+  readonly params?: Readonly<Record<string, string>>
+  readonly query?: Readonly<Record<string, string>>
+  readonly has: (swap: Kept) => boolean
+}
+
 interface Kept extends EventKey {
   readonly mint: string
+  readonly side: 'buy' | 'sell'
+  readonly blockTime: number
   readonly name: string
   readonly version: number
   readonly isDeleted: boolean
@@ -46,11 +62,11 @@ const aChange = fc.record({
   pick: fc.nat(),
 })
 const aWalk = fc.record({
-  first: fc.array(aChange, { minLength: 1, maxLength: 40 }),
+  first: fc.array(aChange, { maxLength: 60, size: 'max' }),
   steps: fc.array(
     fc.record({
-      limit: fc.integer({ min: 1, max: 12 }),
-      changes: fc.array(aChange, { maxLength: 6 }),
+      limit: fc.integer({ min: 1, max: 5 }),
+      changes: fc.array(aChange, { maxLength: 6, size: 'max' }),
     }),
     { minLength: 1, maxLength: 12 },
   ),
@@ -66,10 +82,10 @@ class Stored {
     return `swap ${++this.#names}`
   }
 
-  /** Swaps in force, of one mint if given, newest first, older than `before`. */
-  list(mint: string | null, before: EventKey | null): Kept[] {
+  /** Swaps in force that a list has, newest first, older than `before`. */
+  list({ has }: List, before: EventKey | null): Kept[] {
     return [...this.swaps.values()]
-      .filter((swap) => !swap.isDeleted && (mint === null || swap.mint === mint))
+      .filter((swap) => !swap.isDeleted && has(swap))
       .filter((swap) => before === null || compareEventKeys(swap, before) < 0)
       .sort((a, b) => compareEventKeys(b, a))
   }
@@ -93,6 +109,8 @@ async function applyChanges(
       wallet: swap.wallet,
       event_index: swap.eventIndex,
       base_mint: swap.mint,
+      side: swap.side,
+      block_time: swap.blockTime,
       program: swap.name,
       version: swap.version,
       is_deleted: swap.isDeleted ? 1 : 0,
@@ -102,6 +120,8 @@ async function applyChanges(
 }
 
 function changed(stored: Stored, { kind, slot, wallet, isOfMint, pick }: Change): Kept {
+  const mint = isOfMint ? MINT : JUP
+  const side = pick % 2 === 0 ? 'buy' : 'sell'
   const known = [...stored.swaps.values()]
   const picked = known[pick % Math.max(1, known.length)]
   if (kind !== 'head' && kind !== 'late' && picked !== undefined) {
@@ -109,7 +129,7 @@ function changed(stored: Stored, { kind, slot, wallet, isOfMint, pick }: Change)
     const version = picked.version + 1
     return kind === 'deleted'
       ? { ...picked, version, isDeleted: true }
-      : { ...picked, version, name: stored.name(), isDeleted: false }
+      : { ...picked, mint, side, version, name: stored.name(), isDeleted: false }
   }
   const key = {
     slot: kind === 'head' ? ++stored.head : slot,
@@ -119,7 +139,9 @@ function changed(stored: Stored, { kind, slot, wallet, isOfMint, pick }: Change)
   }
   return {
     ...key,
-    mint: isOfMint ? MINT : JUP,
+    mint,
+    side,
+    blockTime: START + key.slot,
     name: stored.name(),
     version: 0,
     isDeleted: false,
@@ -130,20 +152,20 @@ function changed(stored: Stored, { kind, slot, wallet, isOfMint, pick }: Change)
 async function walk(
   t: ExecutionContext,
   { first, steps }: { first: Change[]; steps: { limit: number; changes: Change[] }[] },
-  mint: string | null,
+  list: List,
 ): Promise<void> {
   await store.command('TRUNCATE TABLE swaps')
   const stored = new Stored()
   await applyChanges(stored, first)
-  const resource = resourceOf(stored, mint)
-  const atStart = stored.list(mint, null)
+  const resource = resourceOf(stored, list)
+  const atStart = stored.list(list, null)
   const seen: string[] = []
   let before: EventKey | null = null
   let cursor: string | null = null
   for (let at = 0; ; at++) {
     const { limit, changes } = steps[at] ?? { limit: 12, changes: [] }
-    const rest: Kept[] = stored.list(mint, before)
-    const page: Page = await ask(resource, mint, { limit, cursor })
+    const rest: Kept[] = stored.list(list, before)
+    const page: Page = await ask(resource, list, { limit, cursor })
     t.deepEqual(
       page.items.map(({ program }) => program),
       rest.slice(0, limit).map(({ name }) => name),
@@ -159,10 +181,16 @@ async function walk(
   t.is(new Set(seen).size, seen.length, 'a swap was repeated')
   const skipped = atStart.filter((swap) => !seen.includes(eventKeyText(swap)))
   t.true(
-    skipped.every((swap) => stored.swaps.get(eventKeyText(swap))?.isDeleted),
+    skipped.every((swap) => {
+      const now = stored.swaps.get(eventKeyText(swap))
+      return now === undefined || now.isDeleted || !list.has(now) || isMoved(swap, now)
+    }),
     'a swap was skipped',
   )
 }
+
+/** Whether a correction has moved a swap to another mint or side, perhaps there and back. */
+const isMoved = (before: Kept, now: Kept) => now.version > before.version
 
 const NONE_HELD = { rows: [], total: 0 }
 
@@ -174,12 +202,12 @@ interface Page {
 
 function resourceOf(
   stored: Stored,
-  mint: string | null,
+  { create }: Pick<List, 'create'>,
   recentSwaps: ResourceDeps['recentSwaps'] = { page: () => null },
 ): Resource {
   const deps: ResourceDeps = {
     store,
-    perturb: null,
+    perturb,
     position: {
       stored: () => ({ slot: stored.head, blockTime: 1_700_000_000 }),
       walletCount: () => 3,
@@ -203,32 +231,60 @@ function resourceOf(
     },
   }
   // Called through its own schema below.
-  return (mint === null ? trades(deps) : tokenSwaps(deps)) as Resource
+  return create(deps) as Resource
 }
 
 async function ask(
   resource: Resource,
-  mint: string | null,
+  { params = {}, query = {} }: List,
   { limit, cursor }: { limit: number; cursor: string | null },
 ): Promise<Page> {
   const input = resource.input.parse({
-    params: mint === null ? {} : { mint },
-    query: { limit: String(limit), ...(cursor !== null && { cursor }) },
+    params,
+    query: { ...query, limit: String(limit), ...(cursor !== null && { cursor }) },
     body: {},
   })
   const { body } = await resource.handle(input as never, { store })
   return resource.answer.parse(body) as Page
 }
 
-for (const [path, mint] of [
-  ['/trades', null],
-  ['/tokens/{mint}/swaps', MINT],
-] as const)
+const servedTime = (swap: Kept) => swap.blockTime - (perturb?.(swap).earlierSeconds ?? 0)
+
+const LISTS: Readonly<Record<string, List>> = {
+  '/trades': { create: trades, has: () => true },
+  '/tokens/{mint}/swaps': {
+    create: tokenSwaps,
+    params: { mint: MINT },
+    has: ({ mint }) => mint === MINT,
+  },
+  '/wallets/{alias}/trades': {
+    create: walletTrades,
+    params: { alias: 'W2' },
+    has: ({ wallet }) => wallet === 2,
+  },
+  '/trades of a wallet and side': {
+    create: trades,
+    query: { wallet: 'W1', side: 'sell' },
+    has: ({ wallet, side }) => wallet === 1 && side === 'sell',
+  },
+  '/trades of a mint since a time': {
+    create: trades,
+    query: { mint: MINT, from: String(START + 12) },
+    has: (swap) => swap.mint === MINT && servedTime(swap) >= START + 12,
+  },
+  '/trades between two times': {
+    create: trades,
+    query: { from: String(START + 5), to: String(START + 25) },
+    has: (swap) => servedTime(swap) >= START + 5 && servedTime(swap) < START + 25,
+  },
+}
+
+for (const [path, list] of Object.entries(LISTS))
   test.serial(
     `paging through ${path} skips and repeats nothing, whatever is stored in the meantime`,
     async (t) => {
       await fc.assert(
-        fc.asyncProperty(aWalk, (given) => walk(t, given, mint)),
+        fc.asyncProperty(aWalk, (given) => walk(t, given, list)),
         { numRuns: 25 },
       )
     },
@@ -239,7 +295,7 @@ test('the head cursor belongs to the marker of the page, even if the marker move
   const mark = { epoch: 0, passedSlot: 12, partition: 0, offset: 5 }
   const stored = new Stored()
   stored.head = 11
-  const resource = resourceOf(stored, null, {
+  const resource = resourceOf(stored, LISTS['/trades']!, {
     page() {
       stored.head = 13
       return { swaps: [], slot: 13, newest, late: { unsettled: new Set(), newest: mark } }

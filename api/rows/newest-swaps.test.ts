@@ -83,7 +83,7 @@ test('of the rows of a key the newest version counts, for any number of rows and
           .filter((row) => before === null || compareEventKeys(keyOf(row), before) < 0)
           .sort((a, b) => compareEventKeys(keyOf(b), keyOf(a)))
           .slice(0, limit)
-        const swaps = await readNewestSwaps(table(rows), stored, before, limit)
+        const swaps = await readNewestSwaps(table(rows), { stored }, before, limit)
         t.deepEqual(
           swaps.map((swap) => [eventKeyText(swap), swap.blockTime]),
           expected.map((row) => [eventKeyText(keyOf(row)), row.block_time]),
@@ -149,10 +149,9 @@ test.serial(
             .filter((row) => before === null || compareEventKeys(keyOf(row), before) < 0)
             .sort((a, b) => compareEventKeys(keyOf(b), keyOf(a)))
             .slice(0, limit + 1)
-          const swaps = await readNewestSwaps(store, 100, before, limit + 1, {
-            mint: mint as Address,
-            wasRedecoded: true,
-          })
+          const filter = { mint: mint as Address }
+          const of = { stored: 100, filter, wasRedecoded: true }
+          const swaps = await readNewestSwaps(store, of, before, limit + 1)
           t.deepEqual(
             swaps.map((swap) => [eventKeyText(swap), swap.blockTime, swap.baseMint]),
             expected.map((row) => [eventKeyText(keyOf(row)), row.block_time, mint]),
@@ -165,13 +164,13 @@ test.serial(
 )
 
 test.serial(
-  'a page of a mint and a page of all mints read a few granules in order, not the table',
+  'a page of a mint, of a wallet, of a time and of all swaps read a few granules in order, not the table',
   async (t) => {
     const { store } = await shared()
     await store.command('TRUNCATE TABLE swaps')
     await store.command(`
     INSERT INTO swaps (slot, tx_index, wallet, event_index, block_time, signature, side, base_mint, base_amount, base_decimals, program)
-    SELECT number, 0, 1, 0, 0, '', 'buy', concat('mint', toString(number % 100)), 1, 0, 'p' FROM numbers(50000)`)
+    SELECT number, 0, 1, 0, number, '', 'buy', concat('mint', toString(number % 100)), 1, 0, 'p' FROM numbers(50000)`)
     const plans: string[] = []
     const spy = {
       ...store,
@@ -182,19 +181,24 @@ test.serial(
       },
     }
     const before = { slot: 40_000, txIndex: 0, wallet: 1, eventIndex: 0 }
-    const found = await readNewestSwaps(spy, 50_000, before, 3, {
-      mint: 'mint7' as Address,
-      wasRedecoded: true,
-    })
+    const filter = { mint: 'mint7' as Address }
+    const of = { stored: 50_000, filter, wasRedecoded: true }
+    const found = await readNewestSwaps(spy, of, before, 3)
     t.deepEqual(
       found.map(({ slot }) => slot),
       [39_907, 39_807, 39_707],
     )
-    await readNewestSwaps(spy, 50_000, before, 3)
-    const [ofMint = '', corrected = '', ofAll = ''] = plans
+    await readNewestSwaps(spy, { stored: 50_000 }, before, 3)
+    await readNewestSwaps(spy, { stored: 50_000, filter: { wallet: 1 } }, before, 3)
+    await readNewestSwaps(spy, { stored: 50_000, filter: { from: 5000, to: 6000 } }, null, 3)
+    const [ofMint = '', corrected = '', ofAll = '', ofWallet = '', ofTime = ''] = plans
     t.regex(ofMint, /ReadFromMergeTree \(by_mint\)/)
     t.regex(ofMint, /Read type: InReverseOrder/)
     t.notRegex(corrected, /Granules: [1-9][0-9]*$/m)
     t.regex(ofAll, /Read type: InReverseOrder/)
+    t.regex(ofWallet, /ReadFromMergeTree \(by_wallet\)/)
+    t.regex(ofWallet, /Read type: InReverseOrder/)
+    t.regex(ofTime, /Read type: InReverseOrder/)
+    t.regex(ofTime, /Name: times[\s\S]*Granules: [1-9]\/49/)
   },
 )

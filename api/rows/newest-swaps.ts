@@ -1,39 +1,47 @@
-import type { Address } from '../../pipeline/domain/address.ts'
 import type { EventKey } from '../../pipeline/domain/event-key.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import { newestVersions } from '../../pipeline/store/tables/event-rows.ts'
 import {
   readNewestSwapRows,
   type StoredSwap,
+  type SwapFilter,
   type SwapRow,
   swapOfRow,
   withoutMovedRows,
 } from '../../pipeline/store/tables/swaps.ts'
 
+/** Which swaps are read, up to a slot. */
+export interface SwapsOf {
+  /** Slot of the storage marker. */
+  readonly stored: number
+  readonly filter?: SwapFilter
+  /** Whether stored swaps were ever corrected. */
+  readonly wasRedecoded?: boolean
+}
+
 /**
- * Reads the newest `limit` swaps up to slot `stored`, newest first; only of one mint if given, and
- * strictly older than `before` if given.
+ * Reads the newest `limit` swaps that match, newest first; strictly older than `before` if given.
  *
  * A key may have several rows until a merge: the highest version counts, and none if that one is
  * deleted. This function selects it, because the rows of a key are adjacent in the table's order,
  * so only the end of the table is read. Selecting in ClickHouse (`LIMIT 1 BY`, or sorting by
  * version too) reads the whole table.
  *
- * Rows of a mint come from projection `by_mint`, where a row stays under its old mint until a merge
- * after a redecode changed its mint. So after a redecode (`wasRedecoded`) corrected rows are looked
- * up by key.
+ * A corrected row may match no longer what its former version matches: another mint, say, under
+ * which projection `by_mint` still has that version. So after a redecode (`wasRedecoded`) corrected
+ * rows are looked up by key. Only the wallet is part of the key.
  */
 export async function readNewestSwaps(
   store: Store,
-  stored: number,
+  { stored, filter = {}, wasRedecoded = false }: SwapsOf,
   before: EventKey | null,
   limit: number,
-  of: { readonly mint: Address; readonly wasRedecoded: boolean } | null = null,
 ): Promise<StoredSwap[]> {
+  const { wallet: _, ...others } = filter
+  const mayHaveMoved = wasRedecoded && Object.values(others).some((value) => value !== null)
   const swaps: StoredSwap[] = []
-  const pages = newestSwapRows(store, { stored, mint: of?.mint ?? null }, before, limit)
-  for await (const found of pages) {
-    const current = of?.wasRedecoded ? await withoutMovedRows(store, found) : found
+  for await (const found of newestSwapRows(store, { stored, filter }, before, limit)) {
+    const current = mayHaveMoved ? await withoutMovedRows(store, found) : found
     for (const row of current) if (row.is_deleted === 0) swaps.push(swapOfRow(row))
     if (swaps.length >= limit) break
   }
@@ -46,13 +54,13 @@ export async function readNewestSwaps(
  */
 export async function* newestSwapRows(
   store: Store,
-  of: { readonly stored: number; readonly mint: Address | null },
+  { stored, filter = {} }: Omit<SwapsOf, 'wasRedecoded'>,
   before: EventKey | null,
   limit: number,
 ): AsyncGenerator<readonly SwapRow[]> {
   let position = before
   for (let rowLimit = limit + SPARE; ; ) {
-    const rows = await readNewestSwapRows(store, of.stored, position, rowLimit, of.mint)
+    const rows = await readNewestSwapRows(store, stored, position, rowLimit, filter)
     const newest = newestVersions(rows)
     // The last key may have more rows after the page.
     const found = rows.length < rowLimit ? newest : newest.slice(0, -1)

@@ -48,7 +48,7 @@ export class RecentSwaps implements StateModel {
 
   async load(store: Store, stored: StoredSlot | null): Promise<void> {
     const newest: StoredSwap[] = []
-    const all = { stored: Number.MAX_SAFE_INTEGER, mint: null }
+    const all = { stored: Number.MAX_SAFE_INTEGER }
     for await (const rows of newestSwapRows(store, all, null, ROWS_AT_ONCE)) {
       for (const row of rows) {
         const swap = swapOfRow(row)
@@ -147,8 +147,9 @@ export async function readSwapsPage(
   limit: number,
 ): Promise<SwapsPage> {
   const { slot, epoch } = of
-  const swaps = await readNewestSwaps(store, slot, before, limit)
-  const [newest = null] = before === null ? swaps : await readNewestSwaps(store, slot, null, 1)
+  const all = { stored: slot }
+  const swaps = await readNewestSwaps(store, all, before, limit)
+  const [newest = null] = before === null ? swaps : await readNewestSwaps(store, all, null, 1)
   return { swaps, slot, newest, late: await readLateKeys(store, lateBefore(epoch, slot)) }
 }
 

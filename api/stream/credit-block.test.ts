@@ -2,9 +2,9 @@ import test from 'ava'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { createMemoryMeter } from '../credits/memory.ts'
 import type { BlockRenewal } from '../credits/meter.ts'
+import { leftOf } from '../testing/left-of.ts'
 import { blocksOf, fund } from '../testing/start-feed.ts'
 import { CreditBlock } from './credit-block.ts'
-import { leftOf } from '../testing/left-of.ts'
 
 /** A block of an account's credits; the test controls when renewals resolve. */
 async function startBlock(credits: number) {

@@ -20,8 +20,8 @@ import { tradeItem } from '../items/trade.ts'
 import { aSwap, BONK, JUP, served } from '../testing/a-swap.ts'
 import { cursorKeys } from '../testing/cursor-keys.ts'
 import { handLog } from '../testing/hand-log.ts'
-import { fund, startFeed } from '../testing/start-feed.ts'
 import { leftOf } from '../testing/left-of.ts'
+import { fund, startFeed } from '../testing/start-feed.ts'
 
 type Started = Awaited<ReturnType<typeof startFeed>>
 

@@ -3,10 +3,10 @@ import type { EventKey } from '../../pipeline/domain/event-key.ts'
 import { aMarker } from '../../pipeline/testing/a-marker.ts'
 import { endOfSlot, type LatePosition, lateBefore } from '../cursor.ts'
 import { aSwap } from '../testing/a-swap.ts'
+import { leftOf } from '../testing/left-of.ts'
 import { openEmbeddedStore, type TestStore } from '../testing/open-stores.ts'
 import { aSwapRow, markStored } from '../testing/rows.ts'
 import { type FeedClient, fund, startFeed } from '../testing/start-feed.ts'
-import { leftOf } from '../testing/left-of.ts'
 
 /*
  * A client reconnects after more than FEED_RETENTION_HOURS (rule F4). A slot of these rows is a

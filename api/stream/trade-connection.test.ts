@@ -13,6 +13,7 @@ import { tradeItem } from '../items/trade.ts'
 import { aSwap, served } from '../testing/a-swap.ts'
 import { cursorKeys } from '../testing/cursor-keys.ts'
 import { handLog } from '../testing/hand-log.ts'
+import { leftOf } from '../testing/left-of.ts'
 import { blocksOf, fund } from '../testing/start-feed.ts'
 import { CreditBlock } from './credit-block.ts'
 import type { ServerMessage, TradeMessage } from './messages.ts'
@@ -21,7 +22,6 @@ import { createRelay } from './relay.ts'
 import { createFeedMetrics } from './telemetry.ts'
 import { createTradeBatch } from './trade-batch.ts'
 import { TradeConnection } from './trade-connection.ts'
-import { leftOf } from '../testing/left-of.ts'
 
 /**
  * `down`: the call fails without effect. `lost`: the call takes effect, but its response is lost.

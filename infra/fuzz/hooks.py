@@ -60,12 +60,18 @@ def before_call(context, case, kwargs):
             del query["cursor"]
         else:
             query["cursor"] = own
+    # A cursor of a wallet's trades belongs to the wallet. No link leads to another one's.
+    if case.operation.path == "/wallets/{alias}/trades":
+        query.pop("cursor", None)
     # A cursor of events belongs to its wallet, which has too few of them for a second page.
     if case.operation.path == "/me/events":
         query.pop("cursor", None)
-    bounds = [query.get(name) for name in ("min_holding_seconds", "max_holding_seconds")]
-    if None not in bounds and int(bounds[0]) > int(bounds[1]):
-        query["min_holding_seconds"], query["max_holding_seconds"] = bounds[1], bounds[0]
+    for least, most, margin in (("min_holding_seconds", "max_holding_seconds", 0), ("from", "to", 1)):
+        bounds = [query.get(name) for name in (least, most)]
+        if None not in bounds and int(bounds[0]) + margin > int(bounds[1]):
+            query[least], query[most] = bounds[1], bounds[0]
+        if None not in bounds and margin and int(bounds[0]) == int(bounds[1]):
+            del query[most]
 
 
 @schemathesis.hook

@@ -65,7 +65,10 @@ export async function serveApi(
   const api = createApiWithFeed({
     ...context,
     ...stores,
-    config: apiConfig(config.api, secrets),
+    config: {
+      ...apiConfig(config.api, secrets),
+      solPriceMaxAgeSeconds: config.solPriceMaxAgeSeconds,
+    },
     channel,
     addSpan: parts.addSpan,
     perturb: createPerturb(config.privacySalt),

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type { Customer } from '../whole-service/customer.ts'
-import { type Difference, type Query, REST, type TrueTables } from './compare.ts'
+import { type Difference, MAX_AGE_SECONDS, type Query, REST, type TrueTables } from './compare.ts'
 import { STALLED_MS } from './patience.ts'
 import { type SlowAnswer, slowAnswers } from './slow-answers.ts'
 
@@ -28,6 +28,9 @@ export async function compareRest(
   const facts = await query<{ mint: string; supply: string | null }>(
     'SELECT mint, toString(supply) AS supply FROM mints FINAL',
   )
+  const prices = await query<{ time: string; source: 'pool' | 'file'; usd_e9: string }>(
+    'SELECT time, source, usd_e9 FROM sol_prices FINAL',
+  )
   const expected = slowAnswers({
     wallets: tables.wallet_metrics.length,
     events,
@@ -36,6 +39,12 @@ export async function compareRest(
       facts.map(({ mint, supply }) => [mint, supply === null ? null : BigInt(supply)]),
     ),
     now: tip.time,
+    prices: prices.map(({ time, source, usd_e9 }) => ({
+      time: Number(time),
+      source,
+      usdE9: BigInt(usd_e9),
+    })),
+    maxAgeSeconds: MAX_AGE_SECONDS,
   })
   const differences: Difference[] = []
   for (const customer of customers)

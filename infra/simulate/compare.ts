@@ -52,7 +52,7 @@ const KEYS: Readonly<Record<SlowTableName, readonly string[]>> = {
 const TABLES = Object.keys(KEYS) as SlowTableName[]
 
 /** Maximum age of a price (`SOL_PRICE_MAX_AGE_SECONDS`). */
-const MAX_AGE_SECONDS = 3600
+export const MAX_AGE_SECONDS = 3600
 const ROWS_PER_QUERY = 50_000
 
 /** The number of stored rows, and their differences. */

@@ -34,6 +34,14 @@ export interface AnswerInputs {
   readonly supplies: ReadonlyMap<string, bigint | null>
   /** Block time of the newest stored slot. */
   readonly now: number
+  /** Stored prices of SOL, USD x 10^9. */
+  readonly prices: readonly {
+    readonly time: number
+    readonly source: 'pool' | 'file'
+    readonly usdE9: bigint
+  }[]
+  /** How old such a price may be, in seconds. */
+  readonly maxAgeSeconds: number
 }
 
 /** A wallet's swaps of a mint, in order. */
@@ -82,7 +90,16 @@ export function slowAnswers(inputs: AnswerInputs): SlowAnswer[] {
   })
   return [
     { path: '/wallets?', paging: 'page', fields: { page_size: 25, total: items.length }, items },
-    { path: '/trades?limit=100', paging: 'cursor', fields: {}, items: newest.map(contractTrade) },
+    trades('/trades?limit=100', newest),
+    ...numbers.map((wallet) =>
+      trades(
+        `/wallets/${aliasOf(wallet)}/trades?limit=50`,
+        newest,
+        (swap) => swap.wallet === wallet,
+      ),
+    ),
+    ...filteredTrades(newest),
+    ...[now, newest.at(-1)?.blockTime ?? now, now - 100_000].map((at) => solPrice(at, inputs)),
     ...numbers.map((wallet, at) => one(`/wallets/${aliasOf(wallet)}/metrics`, items[at] ?? {})),
     ...numbers.map((wallet) => {
       const tokens = held
@@ -115,6 +132,56 @@ export function slowAnswers(inputs: AnswerInputs): SlowAnswer[] {
       })
     }),
   ]
+}
+
+function trades(
+  path: string,
+  newest: readonly Swap[],
+  matches: (swap: Swap) => boolean = () => true,
+): SlowAnswer {
+  return { path, paging: 'cursor', fields: {}, items: newest.filter(matches).map(contractTrade) }
+}
+
+/** `GET /trades` with each filter, and with several (rule L4). */
+function filteredTrades(newest: readonly Swap[]): SlowAnswer[] {
+  const swap = newest[newest.length >> 1]
+  if (swap === undefined) return []
+  const { wallet, baseMint, side, blockTime: to } = swap
+  const from = to - 20
+  const alias = aliasOf(wallet)
+  return [
+    trades(`/trades?limit=100&side=${side}`, newest, (one) => one.side === side),
+    trades(`/trades?limit=20&mint=${baseMint}`, newest, (one) => one.baseMint === baseMint),
+    trades(
+      `/trades?limit=20&from=${from}&to=${to}`,
+      newest,
+      ({ blockTime }) => blockTime >= from && blockTime < to,
+    ),
+    trades(
+      `/trades?limit=20&wallet=${alias}&side=${side}&mint=${baseMint}&from=${from}`,
+      newest,
+      (one) =>
+        one.wallet === wallet &&
+        one.side === side &&
+        one.baseMint === baseMint &&
+        one.blockTime >= from,
+    ),
+  ]
+}
+
+/** `GET /prices/sol` at a time (rule L11). Of one second the price of the file counts. */
+function solPrice(at: number, { prices, maxAgeSeconds }: AnswerInputs): SlowAnswer {
+  const [found] = prices
+    .filter(({ time, usdE9 }) => usdE9 > 0n && time <= at && time >= at - maxAgeSeconds)
+    .sort((a, b) => b.time - a.time || (a.source === 'file' ? -1 : 1))
+  const fields = {
+    at,
+    price_usd: found === undefined ? null : inSol(found.usdE9),
+    time: found?.time ?? null,
+    age_seconds: found === undefined ? null : at - found.time,
+    source: found?.source ?? null,
+  }
+  return { path: `/prices/sol?at=${at}`, paging: null, fields, items: [] }
 }
 
 const sum = (values: readonly bigint[]) => values.reduce((a, b) => a + b, 0n)

@@ -9,6 +9,9 @@ export interface Perturbation {
   readonly earlierSeconds: number
 }
 
+/** Served times are at most this many seconds before the true ones. */
+export const MOST_EARLIER_SECONDS = 16
+
 /** Returns the perturbation of a swap. */
 export type Perturb = (key: EventKey) => Perturbation
 
@@ -30,7 +33,7 @@ export function createPerturb(salt: string | null): Perturb | null {
     const noise = createHmac('sha256', salt).update(key).digest()
     return {
       factorPpm: BigInt(900_000 + (noise.readUIntLE(0, 6) % 200_001)),
-      earlierSeconds: 3 + (noise.readUIntLE(6, 6) % 14),
+      earlierSeconds: 3 + (noise.readUIntLE(6, 6) % (MOST_EARLIER_SECONDS - 2)),
     }
   }
 }

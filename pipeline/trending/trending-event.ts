@@ -10,9 +10,6 @@ export interface TrendingEvent extends FoldEvent, EventKey {
   readonly pool: string
 }
 
-/** Served times are at most this many seconds before the true ones (`createPerturb`). */
-export const MOST_EARLIER_SECONDS = 16
-
 /**
  * Returns the served form of an event (rules I2, I2a). Transfers are perturbed too, because their
  * amounts would reveal the perturbation of a lot. The SOL price keeps three digits, because the

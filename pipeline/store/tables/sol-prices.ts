@@ -134,6 +134,23 @@ export async function readSolPrices(
 }
 
 /**
+ * Returns the SOL/USD price at one time, by the rule of `readSolPrices`, with its own time and its
+ * source; null without one.
+ */
+export async function readSolPriceAt(
+  store: Pick<Store, 'query'>,
+  at: number,
+  maxAgeSeconds: number,
+): Promise<(SolPrice & { readonly source: 'pool' | 'file' }) | null> {
+  const [row] = await store.query<PriceRow & { readonly source: 'pool' | 'file' }>(
+    `SELECT time, usd_e9, source FROM sol_prices FINAL
+     WHERE time BETWEEN {from:UInt32} AND {at:UInt32} AND usd_e9 > 0 ORDER BY time DESC, source DESC LIMIT 1`,
+    { from: Math.max(0, at - maxAgeSeconds), at },
+  )
+  return row === undefined ? null : { ...priceOf(row), source: row.source }
+}
+
+/**
  * As `readSolPrices`, for swaps that did not arrive over the stream. A time has no price yet until
  * storage holds a later slot that is final: the stream may still deliver a nearer price, and a
  * price may still be withdrawn with its slot (rule K9). `isAhead`: whether there are such times, so

@@ -88,33 +88,66 @@ export function swapOfRow(row: SwapRow): StoredSwap {
   }
 }
 
+/** Which swaps are read. Without a field, any value matches. */
+export interface SwapFilter {
+  readonly wallet?: number | null
+  readonly mint?: Address | null
+  readonly side?: 'buy' | 'sell' | null
+  /** Block time, unix seconds: at or after, and before. */
+  readonly from?: number | null
+  readonly to?: number | null
+}
+
 /**
- * Returns the newest `limit` rows up to slot `stored`, newest first: of one mint, and strictly
- * older than `before`, if given. All versions of a key are returned, one after the other.
+ * Returns the newest `limit` rows up to slot `stored` that match the filter, newest first, and
+ * strictly older than `before`, if given. All versions of a key that match are returned, one after
+ * the other.
  */
 export function readNewestSwapRows(
   store: Store,
   stored: number,
   before: EventKey | null,
   limit: number,
-  mint: Address | null,
+  filter: SwapFilter,
 ): Promise<SwapRow[]> {
-  return store.query<SwapRow>(newestRows(before !== null, mint !== null), {
+  const { wallet: ofWallet = null, mint = null, side = null, from = null, to = null } = filter
+  const given = Object.entries({ ofWallet, mint, side, from, to }).filter(([, v]) => v !== null)
+  const names = given.map(([name]) => name as keyof typeof CONDITIONS)
+  return store.query<SwapRow>(newestRows(names, before !== null), {
     stored,
     limit,
-    mint,
+    ...Object.fromEntries(given),
     ...before,
   })
 }
 
-const newestRows = (isOlder: boolean, isOfMint: boolean) => `
+const CONDITIONS = {
+  ofWallet: 'wallet = {ofWallet:UInt32}',
+  mint: 'base_mint = {mint:String}',
+  side: 'side = {side:String}',
+  from: 'block_time >= {from:UInt32}',
+  to: 'block_time < {to:UInt32}',
+} as const
+
+/** Rows are read in the order of the wallet, else of the mint, else of the table. */
+function newestRows(names: readonly (keyof typeof CONDITIONS)[], isOlder: boolean): string {
+  const conditions = ['slot <= {stored:UInt64}', ...names.map((name) => CONDITIONS[name])]
+  if (isOlder) conditions.push(OLDER)
+  const projection = names.includes('ofWallet')
+    ? { name: 'by_wallet', first: 'wallet DESC, ' }
+    : names.includes('mint')
+      ? { name: 'by_mint', first: 'base_mint DESC, ' }
+      : null
+  const wallet = projection?.name === 'by_wallet' ? '' : 'wallet DESC, '
+  return `
   SELECT ${COLUMNS}
-  FROM swaps WHERE slot <= {stored:UInt64} ${isOfMint ? 'AND base_mint = {mint:String}' : ''} ${isOlder ? OLDER : ''}
-  ORDER BY ${isOfMint ? 'base_mint DESC, ' : ''}slot DESC, tx_index DESC, wallet DESC, event_index DESC LIMIT {limit:UInt32}
-  SETTINGS max_threads = 1, read_in_order_use_virtual_row = 1, ${isOfMint ? "preferred_optimize_projection_name = 'by_mint'" : 'optimize_use_projections = 0'}`
+  FROM swaps WHERE ${conditions.join(' AND ')}
+  ORDER BY ${projection?.first ?? ''}slot DESC, tx_index DESC, ${wallet}event_index DESC LIMIT {limit:UInt32}
+  SETTINGS max_threads = 1, read_in_order_use_virtual_row = 1, ${projection ? `preferred_optimize_projection_name = '${projection.name}'` : 'optimize_use_projections = 0'}`
+}
 // The first condition is implied by the second, and lets ClickHouse use the primary key.
 const OLDER =
-  'AND slot <= {slot:UInt64} AND (slot, tx_index, wallet, event_index) < ({slot:UInt64}, {txIndex:UInt32}, {wallet:UInt32}, {eventIndex:UInt32})'
+  'slot <= {slot:UInt64} AND (slot, tx_index, wallet, event_index) < ({slot:UInt64}, {txIndex:UInt32}, {wallet:UInt32}, {eventIndex:UInt32})'
 
 /**
  * Returns the first `limit` rows strictly after `after` and up to slot `toSlot`, oldest first: of

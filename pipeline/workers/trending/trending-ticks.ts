@@ -1,8 +1,7 @@
-import { createPerturb } from '../../domain/perturbation.ts'
+import { createPerturb, MOST_EARLIER_SECONDS } from '../../domain/perturbation.ts'
 import type { Store } from '../../store/store.ts'
 import { readStorageMarker } from '../../store/tables/progress.ts'
 import { createEngine, type TrendingEngine } from '../../trending/engine.ts'
-import { MOST_EARLIER_SECONDS } from '../../trending/trending-event.ts'
 import { type ComputedTick, TICK_SECONDS, type WatchedToken } from '../../trending/watched-token.ts'
 import { TrendingSource } from './trending-source.ts'
 
