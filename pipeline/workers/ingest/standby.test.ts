@@ -40,7 +40,7 @@ test('a standby does not take over from a leader of a newer version, whose slots
       lead: async () => void led++,
     },
     logger: createLogger('silent'),
-    limits: { leaderLostMs: 1, leaderStuckMs: 60_000 },
+    limits: { leaderLostMs: 1, leaderUnknownMs: 1, leaderStuckMs: 60_000 },
   })
   await nextTurn() // the stream is open
   for (const bytes of SLOTS) receive(bytes)

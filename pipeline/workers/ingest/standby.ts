@@ -60,8 +60,11 @@ export async function startStandby(deps: StandbyDeps): Promise<Standby> {
   let { wallets } = deps
   const now = () => performance.now()
   // Two standbys should not take over together.
-  const leaderLostMs = limits.leaderLostMs + Math.random() * 200
-  const watch = new LeaderWatch(log.partitions, { ...limits, leaderLostMs }, now())
+  const moreMs = Math.random() * 200
+  const leaderLostMs = limits.leaderLostMs + moreMs
+  const leaderUnknownMs = limits.leaderUnknownMs + moreMs
+  const patience = { ...limits, leaderLostMs, leaderUnknownMs }
+  const watch = new LeaderWatch(log.partitions, patience, now())
   const closing = new AbortController()
   const stream = new StandbyStream({
     ...config,
