@@ -30,6 +30,7 @@ import type { AccountBounds } from './items/account.ts'
 import { createLimits } from './limits.ts'
 import { createLoadShedder, type LoadShedder } from './load-shedder.ts'
 import type { Redis } from './redis-connection.ts'
+import { KnownFacts } from './rows/known-facts.ts'
 import { shedLoad } from './shed-load.ts'
 import { StateReader } from './state-reader.ts'
 import { followStorage, type StoragePosition } from './storage-position.ts'
@@ -98,6 +99,7 @@ export function createApi(deps: ApiDeps): Api {
   const store = createTimelyStore(deps.store, readMs)
   const reader = new StateReader({ ...deps, onGap: fail })
   const position = followStorage({ store, logger, reader })
+  const knownFacts = new KnownFacts()
   const metrics = createApiMetrics(deps.registry)
   const server = createHttpServer(connectionLimits(config, metrics))
   readiness.add(readinessChecks(deps, store, position))
@@ -144,6 +146,7 @@ export function createApi(deps: ApiDeps): Api {
     position,
     reader,
     reads,
+    knownFacts,
     cursors: createCursorCodec(config),
     epoch: log.epoch,
     billing: deps.billing ?? null,
@@ -178,7 +181,8 @@ export function createApi(deps: ApiDeps): Api {
     async listen() {
       await position.start()
       await revocations.start()
-      await feed.start(position, store, (account) => reads.storeOf(account))
+      const symbolOf = (mint: string) => knownFacts.symbolOf(store, mint)
+      await feed.start({ ...position, symbolOf }, store, (account) => reads.storeOf(account))
       credits.start()
       keyUses.start()
       events.start()

@@ -223,6 +223,7 @@ test.serial(
         quote_mint: null,
         quote_amount: '0',
         quote_mismatch: true,
+        value_lamports: null,
       }),
       aSwapRow(99, {
         wallet: 2,
@@ -239,6 +240,7 @@ test.serial(
         side: 'sell',
         quote_mint: USDC,
         quote_amount: '1500001',
+        value_lamports: '10000000',
         program: 'jupiter',
         version: 1,
       }),
@@ -247,10 +249,13 @@ test.serial(
     await api.writer.insert('swaps', [aSwapRow(97, { wallet: 4, version: 1, is_deleted: 1 })])
     await api.writer.moveTo(100)
     const answer = await get('/trades', key)
-    const base = { block_time: 1_700_000_099, wallet: 'W2', mint: MINT, decimals: 6 }
+    const base = { block_time: 1_700_000_099, wallet: 'W2', mint: MINT, decimals: 6, symbol: null }
+    const half = { sol_value: 0.5, price_sol: 100_000 }
     t.deepEqual(answer.body.items, [
       {
         ...base,
+        sol_value: 0.5,
+        price_sol: 0.5e6 / (2 ** 128 - 1),
         side: 'buy',
         token_amount: '340282366920938463463374607431768211455',
         sol_amount: 0.5,
@@ -260,6 +265,8 @@ test.serial(
       },
       {
         ...base,
+        sol_value: null,
+        price_sol: null,
         side: 'buy',
         token_amount: '5',
         sol_amount: 0,
@@ -269,6 +276,8 @@ test.serial(
       },
       {
         ...base,
+        sol_value: 0.01,
+        price_sol: 2000,
         side: 'sell',
         token_amount: '5',
         sol_amount: 0,
@@ -278,6 +287,7 @@ test.serial(
       },
       {
         ...base,
+        ...half,
         block_time: 1_700_000_098,
         wallet: 'W1',
         side: 'buy',
@@ -289,6 +299,7 @@ test.serial(
       },
       {
         ...base,
+        ...half,
         block_time: 1_700_000_097,
         wallet: 'W5',
         side: 'buy',

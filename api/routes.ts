@@ -35,6 +35,7 @@ import type { RenderedAnswer } from './rendered-answer.ts'
 import { createResources } from './resources/index.ts'
 import type { Resource, ResourceDeps } from './resources/resource.ts'
 import type { FeedStatus } from './resources/status.ts'
+import type { KnownFacts } from './rows/known-facts.ts'
 import { Metrics } from './rows/metrics.ts'
 import { OpenPositions } from './rows/open-positions.ts'
 import { RecentSwaps } from './rows/recent-swaps.ts'
@@ -64,6 +65,7 @@ export interface RouteDeps extends ReadDeps {
   readonly limits: Limits
   /** Brings the read models to each marker. */
   readonly reader: StateReader
+  readonly knownFacts: KnownFacts
   /** The store with a fair queue, for responses that are charged. */
   readonly reads: FairReads
   /** Number of proxies in front of this server whose `X-Forwarded-For` is trusted. */
@@ -126,6 +128,7 @@ function createAnswers(deps: RouteDeps): {
   const walletMetrics = new Metrics()
   const openPositions = new OpenPositions()
   const recentSwaps = new RecentSwaps(epoch)
+  const { knownFacts } = deps
   const resourceDeps: ResourceDeps & ReadDeps = {
     ...deps,
     metricsOf: (wallet) => walletMetrics.of(wallet),
@@ -137,7 +140,8 @@ function createAnswers(deps: RouteDeps): {
     weigh: ({ bytes }) => bytes.length,
   })
   const byMint = new MintAnswerCache(MAX_CACHED_BYTES)
-  for (const model of [walletMetrics, openPositions, recentSwaps, byMint]) reader.add(model)
+  for (const model of [walletMetrics, openPositions, recentSwaps, knownFacts, byMint])
+    reader.add(model)
   return {
     resources: createResources(resourceDeps),
     respondTo: (resource) => respond(resource, { byMarker, byMint, position, reads, store }),

@@ -54,6 +54,31 @@ export const seconds = z.int().min(0)
 /** A figure in SOL: the double nearest to the exact one. */
 export const sol = z.number()
 
+/** What a swap is worth, and what one whole token is then worth (rule L3). */
+export const swapValue = {
+  sol_value: sol
+    .min(0)
+    .nullable()
+    .meta({
+      description: 'What the quote is worth in SOL; null while it has no value',
+      examples: [1.5],
+    }),
+  price_sol: sol
+    .min(0)
+    .nullable()
+    .meta({
+      description: 'SOL for one whole token, by `sol_value`; null without it',
+      examples: [0.00000122],
+    }),
+  symbol: z
+    .string()
+    .nullable()
+    .meta({
+      description: 'Symbol of the token as its creator chose it; null while it is not known',
+      examples: ['Bonk'],
+    }),
+}
+
 /** An amount of tokens divided by 10^decimals: the double nearest to the exact one. */
 export const tokens = z.number().min(0)
 

@@ -4,8 +4,8 @@ import type { Swap } from '../../pipeline/domain/event.ts'
 import type { ServedSwap } from '../../pipeline/domain/perturbation.ts'
 import { WSOL } from '../../pipeline/domain/quote.ts'
 import { componentSchema } from './component-schema.ts'
-import { alias, decimals, mint, program, rawAmount, side, time } from './fields.ts'
-import type { PublishedSwap } from './trade.ts'
+import { alias, decimals, mint, program, rawAmount, side, swapValue, time } from './fields.ts'
+import { type PublishedSwap, valueFields } from './trade.ts'
 
 /** A swap of one token, as customers see it (contract 2.1). */
 export const SwapItem = componentSchema('Swap', 'A swap of a tracked wallet on one token.', {
@@ -29,6 +29,7 @@ export const SwapItem = componentSchema('Swap', 'A swap of a tracked wallet on o
   quote_mismatch: z.boolean().meta({
     description: 'True if no opposing quote amount was found; such a swap has no value in SOL',
   }),
+  ...swapValue,
 })
 export type SwapItem = z.infer<typeof SwapItem>
 
@@ -38,6 +39,7 @@ export type SwapItem = z.infer<typeof SwapItem>
  */
 export function swapItem(
   swap: ServedSwap<PublishedSwap & Pick<Swap, 'confidence' | 'quoteMismatch'>>,
+  symbol: string | null = null,
 ): SwapItem {
   return {
     block_time: swap.blockTime,
@@ -51,5 +53,7 @@ export function swapItem(
     program: swap.program,
     confidence: swap.confidence,
     quote_mismatch: swap.quoteMismatch,
+    ...valueFields(swap),
+    symbol,
   }
 }

@@ -4,7 +4,7 @@ import { LAMPORTS_PER_SOL, nearestNumber } from '../../pipeline/domain/amount.ts
 import type { Swap } from '../../pipeline/domain/event.ts'
 import type { ServedSwap } from '../../pipeline/domain/perturbation.ts'
 import { WSOL } from '../../pipeline/domain/quote.ts'
-import { alias, decimals, mint, program, rawAmount, side, time } from './fields.ts'
+import { alias, decimals, mint, program, rawAmount, side, swapValue, time } from './fields.ts'
 
 /** A trade as customers see it, the same in `GET /trades` and on the feed (contract 2.2). */
 export const TradeItem = z
@@ -26,11 +26,12 @@ export const TradeItem = z
       'Raw quote amount including all fees: what the wallet paid or received; `0` without a quote coin',
     ),
     program,
+    ...swapValue,
   })
   .meta({
     id: 'Trade',
     description:
-      'A trade of a tracked wallet. `GET /trades` and the feed have the same object for the same trade.',
+      'A trade of a tracked wallet. `GET /trades` and the feed have the same object for the same trade; the feed sends it once, so a value or symbol that is filled in later shows in `GET /trades` alone.',
   })
 export type TradeItem = z.infer<typeof TradeItem>
 
@@ -46,10 +47,13 @@ export const EXAMPLE_TRADE: TradeItem = {
   quote_mint: WSOL,
   quote_amount: '1500000000',
   program: 'pumpswap',
+  sol_value: 1.5,
+  price_sol: 0.001215,
+  symbol: 'Bonk',
 }
 
 /** The fields of a swap that may be published. */
-export type PublishedSwap = Pick<
+export type PublishedSwap = { readonly valueLamports: bigint | null } & Pick<
   Swap,
   | 'blockTime'
   | 'wallet'
@@ -62,8 +66,11 @@ export type PublishedSwap = Pick<
   | 'program'
 >
 
-/** Renders a swap as a trade; fields in the contract's order. */
-export function tradeItem(swap: ServedSwap<PublishedSwap>): TradeItem {
+/** Renders a swap as a trade; fields in the contract's order. `symbol`: null if not known. */
+export function tradeItem(
+  swap: ServedSwap<PublishedSwap>,
+  symbol: string | null = null,
+): TradeItem {
   return {
     block_time: swap.blockTime,
     wallet: aliasOf(swap.wallet),
@@ -75,5 +82,22 @@ export function tradeItem(swap: ServedSwap<PublishedSwap>): TradeItem {
     quote_mint: swap.quoteMint,
     quote_amount: swap.quoteAmount.toString(),
     program: swap.program,
+    ...valueFields(swap),
+    symbol,
+  }
+}
+
+/** Renders what a swap is worth (rule L3). */
+export function valueFields({
+  valueLamports: value,
+  baseAmount,
+  baseDecimals,
+}: Pick<PublishedSwap, 'valueLamports' | 'baseAmount' | 'baseDecimals'>) {
+  if (value === null) return { sol_value: null, price_sol: null }
+  const whole = 10n ** BigInt(baseDecimals)
+  return {
+    sol_value: nearestNumber(value, LAMPORTS_PER_SOL),
+    price_sol:
+      baseAmount === 0n ? null : nearestNumber(value * whole, baseAmount * LAMPORTS_PER_SOL),
   }
 }

@@ -8,6 +8,7 @@ import type { CursorCodec } from '../cursor.ts'
 import type { ProblemCode } from '../errors.ts'
 import type { HeldRows } from '../items/wallet-holdings-text.ts'
 import type { JsonText } from '../rendered-answer.ts'
+import type { KnownFacts } from '../rows/known-facts.ts'
 import type { OpenPositions } from '../rows/open-positions.ts'
 import type { RecentSwaps } from '../rows/recent-swaps.ts'
 import type { StoragePosition } from '../storage-position.ts'
@@ -192,4 +193,5 @@ export interface ResourceDeps {
   readonly metricsOf: (wallet: number) => WalletMetricsRow | undefined
   readonly openPositions: Pick<OpenPositions, 'held' | 'holdings' | keyof HeldRows>
   readonly recentSwaps: Pick<RecentSwaps, 'page'>
+  readonly knownFacts: Pick<KnownFacts, 'of'>
 }

@@ -50,6 +50,9 @@ const DOCS: ResourceDocs<TokenSwapsAnswer> = {
         program: 'pumpswap',
         confidence: 'high',
         quote_mismatch: false,
+        sol_value: 1.5,
+        price_sol: 0.001215,
+        symbol: 'Bonk',
       },
     ],
   },
@@ -59,7 +62,7 @@ const DOCS: ResourceDocs<TokenSwapsAnswer> = {
  * `GET /tokens/{mint}/swaps`: swaps of tracked wallets on one mint, newest first (contract 4.1).
  * Empty for a mint without swaps.
  */
-export function tokenSwaps({ position, cursors, perturb }: ResourceDeps) {
+export function tokenSwaps({ position, cursors, perturb, knownFacts }: ResourceDeps) {
   return resource({
     path: '/tokens/:mint/swaps',
     price: 3,
@@ -81,6 +84,7 @@ export function tokenSwaps({ position, cursors, perturb }: ResourceDeps) {
       const swaps = found.slice(0, limit)
       const last = swaps.at(-1)
       const more = found.length > limit
+      const symbol = (await knownFacts.of(store, [mint])).get(mint)?.symbol || null
       return {
         body: {
           mint,
@@ -88,7 +92,7 @@ export function tokenSwaps({ position, cursors, perturb }: ResourceDeps) {
           limit,
           has_more: more,
           next_cursor: more && last !== undefined ? cursors.encode(`swaps:${mint}`, last) : null,
-          items: swaps.map((swap) => swapItem(serveSwap(swap, perturb))),
+          items: swaps.map((swap) => swapItem(serveSwap(swap, perturb), symbol)),
         },
       }
     },

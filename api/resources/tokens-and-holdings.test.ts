@@ -133,9 +133,9 @@ test.before(async () => {
       token_program: 'spl_token',
       decimals: 6,
       supply: '999999999123456',
-      symbol: '',
-      name: '',
-      metadata: 'none',
+      symbol: 'Bonk',
+      name: 'Bonk',
+      metadata: 'metaplex',
       fetched_at: T,
       asked: 1,
       version: '1',
@@ -144,8 +144,20 @@ test.before(async () => {
   await store.insert('swaps', [
     aSwapRow(10, { wallet: 2 }),
     aSwapRow(11, { wallet: 2, base_mint: JUP }),
-    aSwapRow(12, { wallet: 1, side: 'sell', quote_mint: USDC, quote_amount: '7' }),
-    aSwapRow(12, { wallet: 2, quote_mint: null, quote_amount: '0', quote_mismatch: true }),
+    aSwapRow(12, {
+      wallet: 1,
+      side: 'sell',
+      quote_mint: USDC,
+      quote_amount: '7',
+      value_lamports: '46667',
+    }),
+    aSwapRow(12, {
+      wallet: 2,
+      quote_mint: null,
+      quote_amount: '0',
+      quote_mismatch: true,
+      value_lamports: null,
+    }),
     aSwapRow(12, { wallet: 3, confidence: 'delta_only', program: 'unknown' }),
     aSwapRow(1001, { wallet: 2 }),
   ])
@@ -166,7 +178,8 @@ test.serial(
     const { status, body, ...rest } = await get(`/tokens/${MINT}/swaps`)
     t.is(status, 200)
     t.is(creditsOf({ status, body, ...rest })[0], '3')
-    const base = { base_mint: MINT, base_amount: '5', base_decimals: 6 }
+    const base = { base_mint: MINT, base_amount: '5', base_decimals: 6, symbol: 'Bonk' }
+    const half = { sol_value: 0.5, price_sol: 100_000 }
     const plain = { confidence: 'high', quote_mismatch: false, program: 'pumpswap' }
     const sol = { quote_mint: WSOL, quote_amount: '500000000' }
     t.deepEqual(body as unknown, {
@@ -182,6 +195,7 @@ test.serial(
           side: 'buy',
           ...base,
           ...sol,
+          ...half,
           ...plain,
           program: 'unknown',
           confidence: 'delta_only',
@@ -192,6 +206,8 @@ test.serial(
           side: 'buy',
           ...base,
           ...plain,
+          sol_value: null,
+          price_sol: null,
           quote_mint: WSOL,
           quote_amount: '0',
           quote_mismatch: true,
@@ -202,10 +218,12 @@ test.serial(
           side: 'sell',
           ...base,
           ...plain,
+          sol_value: 0.000046667,
+          price_sol: 9.3334,
           quote_mint: USDC,
           quote_amount: '7',
         },
-        { block_time: T + 10, wallet: 'W2', side: 'buy', ...base, ...sol, ...plain },
+        { block_time: T + 10, wallet: 'W2', side: 'buy', ...base, ...sol, ...half, ...plain },
       ],
     })
     const first = await get(`/tokens/${MINT}/swaps?limit=3`)

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import type { EventKey } from '../../pipeline/domain/event-key.ts'
-import { type Perturb, serveSwap } from '../../pipeline/domain/perturbation.ts'
+import { serveSwap } from '../../pipeline/domain/perturbation.ts'
 import type { LateMark } from '../../pipeline/log/late-order.ts'
 import type { Store } from '../../pipeline/store/store.ts'
-import type { StoredSwap, SwapFilter } from '../../pipeline/store/tables/swaps.ts'
-import { BEGINNING, hasCome, lateBefore } from '../cursor.ts'
+import type { SwapFilter } from '../../pipeline/store/tables/swaps.ts'
+import { BEGINNING, type CursorScope, hasCome, lateBefore } from '../cursor.ts'
 import { componentSchema } from '../items/component-schema.ts'
 import { count, hasMore, nextCursor } from '../items/fields.ts'
 import { EXAMPLE_TRADE, TradeItem, tradeItem } from '../items/trade.ts'
@@ -72,7 +72,8 @@ const DOCS: ResourceDocs<TradesAnswer> = {
  * `X-Head-Cursor` is the position of the newest stored trade, from which a client can continue on
  * the feed (rule D4).
  */
-export function trades({ position, recentSwaps, cursors, epoch, perturb }: ResourceDeps) {
+export function trades(deps: ResourceDeps) {
+  const { position, recentSwaps, cursors, epoch, perturb } = deps
   async function readPage(
     store: Store,
     before: EventKey | null,
@@ -138,7 +139,7 @@ export function trades({ position, recentSwaps, cursors, epoch, perturb }: Resou
       const { slot, newest, late } = found.head
       return {
         headers: { 'X-Head-Cursor': headCursor(newest ?? BEGINNING, late.newest, slot) },
-        body: tradesBody(found, limit, (last) => cursors.encode('trades', last), perturb),
+        body: await tradesBody(found, limit, { ...deps, store, scope: 'trades' }),
       }
     },
   })
@@ -156,22 +157,31 @@ export function trades({ position, recentSwaps, cursors, epoch, perturb }: Resou
   }
 }
 
-/** Renders a page of trades. `cursorAfter` returns the cursor of the page after a swap. */
-export function tradesBody(
+/** Renders a page of trades, whose cursor has the scope. */
+export async function tradesBody(
   page: FilteredPage,
   limit: number,
-  cursorAfter: (last: StoredSwap) => string,
-  perturb: Perturb | null,
-): TradesAnswer {
+  of: Pick<ResourceDeps, 'store' | 'cursors' | 'perturb' | 'knownFacts'> & {
+    readonly scope: CursorScope
+  },
+): Promise<TradesAnswer> {
+  const { store, cursors, perturb, knownFacts, scope } = of
   // Unsettled late swaps are still to come on the feed, so the page leaves them out (rule F4).
   const swaps = settledSwaps(page)
+  const facts = await knownFacts.of(
+    store,
+    swaps.map(({ baseMint }) => baseMint),
+  )
   const last = page.swaps.at(-1)
   return {
     count: swaps.length,
     limit,
     has_more: page.hasMore,
-    next_cursor: page.hasMore && last !== undefined ? cursorAfter(last) : null,
-    items: swaps.map((swap) => tradeItem(serveSwap(swap, perturb))),
+    next_cursor: page.hasMore && last !== undefined ? cursors.encode(scope, last) : null,
+    items: swaps.map((swap) => {
+      const symbol = facts.get(swap.baseMint)?.symbol || null
+      return tradeItem(serveSwap(swap, perturb), symbol)
+    }),
   }
 }
 

@@ -5,6 +5,7 @@ import { compareEventKeys, type EventKey, eventKeyText } from '../../pipeline/do
 import { createPerturb } from '../../pipeline/domain/perturbation.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import { createCursorCodec } from '../cursor.ts'
+import { KnownFacts } from '../rows/known-facts.ts'
 import { cursorKeys } from '../testing/cursor-keys.ts'
 import { openStore, type TestStore } from '../testing/open-stores.ts'
 import { aSwapRow, MINT } from '../testing/rows.ts'
@@ -220,6 +221,7 @@ function resourceOf(
     epoch: 0,
     metricsOf: () => undefined,
     recentSwaps,
+    knownFacts: new KnownFacts(),
     openPositions: {
       held: () => NONE_HELD,
       holdings: () => NONE_HELD,

@@ -9,7 +9,8 @@ import { TradesAnswer, tradesBody } from './trades.ts'
  * `GET /wallets/{alias}/trades`: trades of one tracked wallet, newest first (rule L4). A cursor is
  * valid for its wallet only. An unknown alias is 404 `wallet_not_found`.
  */
-export function walletTrades({ position, cursors, epoch, perturb }: ResourceDeps) {
+export function walletTrades(deps: ResourceDeps) {
+  const { position, cursors, epoch, perturb } = deps
   return resource({
     path: '/wallets/:alias/trades',
     price: 1,
@@ -49,7 +50,7 @@ export function walletTrades({ position, cursors, epoch, perturb }: ResourceDeps
       const stored = position.stored()
       const of = stored && { stored: stored.slot, filter: { wallet }, epoch, perturb }
       const found = of === null ? NOTHING : await readFilteredSwaps(store, of, before, limit)
-      return { body: tradesBody(found, limit, (last) => cursors.encode(scope, last), perturb) }
+      return { body: await tradesBody(found, limit, { ...deps, store, scope }) }
     },
   })
 }

@@ -28,6 +28,7 @@ const aRow: fc.Arbitrary<Row> = fc
     program: 'unknown',
     confidence: 'high' as const,
     quote_mismatch: true,
+    value_lamports: null,
   }))
 const aKey = fc.record(
   { slot: small(10), txIndex: small(1), wallet: small(3), eventIndex: small(1) },

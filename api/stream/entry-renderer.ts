@@ -2,6 +2,7 @@ import type { BlockId } from '../../pipeline/domain/block-id.ts'
 import type { Swap } from '../../pipeline/domain/event.ts'
 import type { EventKey } from '../../pipeline/domain/event-key.ts'
 import type { SlotMarker } from '../../pipeline/domain/slot.ts'
+import { withValue } from '../../pipeline/domain/swap-value.ts'
 import type { LateMark } from '../../pipeline/log/late-order.ts'
 import {
   type CursorCodec,
@@ -144,7 +145,7 @@ export class EntryRenderer {
     const { lateMark, id, blockId, before, at } = of
     const key = keyOf(swap)
     const tradeId = this.#deps.cursors.tradeId(key, blockId)
-    const data = this.#deps.render(swap)
+    const data = this.#deps.render(withValue(swap))
     const live = frameText(tradeText(id, { tradeId, data }, lateMark !== null))
     return { kind: 'trade', key, mint: swap.baseMint, lateMark, tradeId, live, data, before, at }
   }

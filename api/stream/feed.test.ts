@@ -8,6 +8,7 @@ import { compareEventKeys } from '../../pipeline/domain/event-key.ts'
 import { createPerturb, serveSwap } from '../../pipeline/domain/perturbation.ts'
 import { USDC } from '../../pipeline/domain/quote.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
+import { withValue } from '../../pipeline/domain/swap-value.ts'
 import { aMarker } from '../../pipeline/testing/a-marker.ts'
 import {
   BEGINNING,
@@ -590,7 +591,10 @@ test('the feed perturbs trades as GET /trades does with the same salt (rule I2)'
   const client = await service.connect('alice')
   const { cursor } = (await client.subscribe()) as { cursor: string }
   await service.log.appendSlot(slotOf(10, at(10)))
-  const sent = { ...message(service)(at(10)), data: tradeItem(serveSwap(at(10), perturb)) }
+  const sent = {
+    ...message(service)(at(10)),
+    data: tradeItem(serveSwap(withValue(at(10)), perturb)),
+  }
   t.notDeepEqual(sent.data, tradeItem(served(at(10))))
   t.deepEqual(await client.take(1), [sent])
   await client.subscribe({ after: cursor })

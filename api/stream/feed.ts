@@ -184,7 +184,7 @@ export class Feed implements UpgradeHandler, FeedStatus {
   async #startRelay(store: Store, storeOf: (account: Account) => Store): Promise<void> {
     const { log, cursors, retentionHours = DEFAULT_RETENTION_HOURS, perturb = null } = this.#deps
     const render = (swap: PublishedSwap & EventKey) =>
-      JSON.stringify(tradeItem(serveSwap(swap, perturb)))
+      JSON.stringify(tradeItem(serveSwap(swap, perturb), this.#storage.symbolOf?.(swap.baseMint)))
     const history = new TradeHistory({
       store,
       storeOf,
@@ -419,7 +419,10 @@ function dashboardOf(wallet: string): Account {
 }
 
 /** The parts of the storage position that the feed uses. */
-type StorageView = Pick<StoragePosition, 'walletCount' | 'stored'>
+type StorageView = Pick<StoragePosition, 'walletCount' | 'stored'> & {
+  /** Symbol of a mint; null if it is not known yet. Default: none is known. */
+  symbolOf?(mint: string): string | null
+}
 
 const DEFAULT_RETENTION_HOURS = 24
 const HEARTBEAT_MS = 30_000

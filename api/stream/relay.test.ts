@@ -2,6 +2,7 @@ import test from 'ava'
 import { pino } from 'pino'
 import type { Swap } from '../../pipeline/domain/event.ts'
 import { compareEventKeys, type EventKey } from '../../pipeline/domain/event-key.ts'
+import { serveSwap } from '../../pipeline/domain/perturbation.ts'
 import type { EventLog } from '../../pipeline/log/log.ts'
 import { createMemoryLog } from '../../pipeline/log/memory.ts'
 import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
@@ -26,7 +27,7 @@ import type { FeedEntry } from './trade-window.ts'
 const cursors = createCursorCodec(cursorKeys(1))
 const logger = pino({ level: 'silent' })
 const newLog = () => createMemoryLog({ logger, registry: createRegistry() }, { epoch: 0 })
-const render = (swap: PublishedSwap & EventKey) => JSON.stringify(tradeItem(served(swap)))
+const render = (swap: PublishedSwap & EventKey) => JSON.stringify(tradeItem(serveSwap(swap, null)))
 const history = {
   marker: async () => null,
   cameBefore: async () => new Set<string>(),

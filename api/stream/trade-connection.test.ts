@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { pino } from 'pino'
 import type { Swap } from '../../pipeline/domain/event.ts'
 import { compareEventKeys } from '../../pipeline/domain/event-key.ts'
+import { serveSwap } from '../../pipeline/domain/perturbation.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
 import { aMarker } from '../../pipeline/testing/a-marker.ts'
@@ -10,7 +11,7 @@ import { createMemoryMeter } from '../credits/memory.ts'
 import type { BlockRenewal } from '../credits/meter.ts'
 import { createCursorCodec } from '../cursor.ts'
 import { tradeItem } from '../items/trade.ts'
-import { aSwap, served } from '../testing/a-swap.ts'
+import { aSwap } from '../testing/a-swap.ts'
 import { cursorKeys } from '../testing/cursor-keys.ts'
 import { handLog } from '../testing/hand-log.ts'
 import { leftOf } from '../testing/left-of.ts'
@@ -60,7 +61,7 @@ async function startClient(balance: number) {
     log,
     cursors,
     logger: pino({ level: 'silent' }),
-    render: (swap) => JSON.stringify(tradeItem(served(swap))),
+    render: (swap) => JSON.stringify(tradeItem(serveSwap(swap, null))),
     history: {
       marker: async () => null,
       cameBefore: async () => new Set<string>(),

@@ -2,6 +2,7 @@ import { address } from '../../pipeline/domain/address.ts'
 import type { Swap } from '../../pipeline/domain/event.ts'
 import { serveSwap } from '../../pipeline/domain/perturbation.ts'
 import { WSOL } from '../../pipeline/domain/quote.ts'
+import { withValue } from '../../pipeline/domain/swap-value.ts'
 
 /** A swap of wallet 1 in slot 100, with the given fields. */
 export function aSwap(fields: Partial<Swap> = {}): Swap {
@@ -31,7 +32,7 @@ export function aSwap(fields: Partial<Swap> = {}): Swap {
 }
 
 /** A swap as customers see it without `PRIVACY_SALT`. */
-export const served = <T extends Parameters<typeof serveSwap>[0]>(swap: T) => serveSwap(swap, null)
+export const served = (swap: Swap) => serveSwap(withValue(swap), null)
 
 export const BONK = address('DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263')
 export const JUP = address('JUPyiwrYJFskUPiHa7hkeR8VUtAeFoSYbKedZNsDvCN')

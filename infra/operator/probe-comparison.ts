@@ -21,6 +21,11 @@ export interface ProbeComparison {
 /** Trades of older seconds are forgotten; REST is never asked for so old ones. */
 const KEPT_SECONDS = 900
 
+/** A trade as text, without what may be filled in after the feed has sent it (rule L3). */
+function textOf({ sol_value, price_sol, symbol, ...trade }: TradeItem): string {
+  return JSON.stringify(trade)
+}
+
 /** Makes a comparison. Equal trades of one second are told apart by their number alone. */
 export function createProbeComparison(): ProbeComparison {
   /** Trades of the feed, as JSON, by the second of their block. */
@@ -30,11 +35,11 @@ export function createProbeComparison(): ProbeComparison {
     note(trade) {
       const trades = bySecond.get(trade.block_time) ?? []
       bySecond.set(trade.block_time, trades)
-      trades.push(JSON.stringify(trade))
+      trades.push(textOf(trade))
     },
     retract(trade) {
       const trades = bySecond.get(trade.block_time)
-      const at = trades?.indexOf(JSON.stringify(trade)) ?? -1
+      const at = trades?.indexOf(textOf(trade)) ?? -1
       if (at >= 0) trades?.splice(at, 1)
     },
     compare(rest, from, to) {
@@ -42,7 +47,7 @@ export function createProbeComparison(): ProbeComparison {
       for (const trade of rest) {
         const { block_time: second } = trade
         if (second <= from || second > to) continue
-        expected.set(second, [...(expected.get(second) ?? []), JSON.stringify(trade)])
+        expected.set(second, [...(expected.get(second) ?? []), textOf(trade)])
       }
       const differ = new Set<number>()
       for (let second = from + 1; second <= to; second++) {

@@ -25,8 +25,8 @@ export async function compareRest(
   { events, tables }: TrueTables,
   tip: Tip,
 ): Promise<{ differences: Difference[]; rows: number }> {
-  const facts = await query<{ mint: string; supply: string | null }>(
-    'SELECT mint, toString(supply) AS supply FROM mints FINAL',
+  const facts = await query<{ mint: string; supply: string | null; symbol: string }>(
+    'SELECT mint, toString(supply) AS supply, symbol FROM mints FINAL',
   )
   const prices = await query<{ time: string; source: 'pool' | 'file'; usd_e9: string }>(
     'SELECT time, source, usd_e9 FROM sol_prices FINAL',
@@ -35,8 +35,11 @@ export async function compareRest(
     wallets: tables.wallet_metrics.length,
     events,
     metrics: tables.wallet_metrics,
-    supplies: new Map(
-      facts.map(({ mint, supply }) => [mint, supply === null ? null : BigInt(supply)]),
+    facts: new Map(
+      facts.map(({ mint, supply, symbol }) => [
+        mint,
+        { supply: supply === null ? null : BigInt(supply), symbol },
+      ]),
     ),
     now: tip.time,
     prices: prices.map(({ time, source, usd_e9 }) => ({

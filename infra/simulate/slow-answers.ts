@@ -30,8 +30,8 @@ export interface AnswerInputs {
   readonly events: readonly WalletEvent[]
   /** Rows of `wallet_metrics`, as `slowTables` makes them. */
   readonly metrics: readonly SlowRow[]
-  /** Supply of each traded mint; null while it is not known. */
-  readonly supplies: ReadonlyMap<string, bigint | null>
+  /** Supply of each traded mint, null while it is not known, and its symbol, '' until then. */
+  readonly facts: ReadonlyMap<string, { readonly supply: bigint | null; readonly symbol: string }>
   /** Block time of the newest stored slot. */
   readonly now: number
   /** Stored prices of SOL, USD x 10^9. */
@@ -66,7 +66,7 @@ interface Traded {
  * with it but the types of `domain`. `computed_at` is left out (rule C19).
  */
 export function slowAnswers(inputs: AnswerInputs): SlowAnswer[] {
-  const { wallets, events, metrics, supplies, now } = inputs
+  const { wallets, events, metrics, facts, now } = inputs
   const swaps = events
     .flatMap((event) => (event.kind === 'swap' ? [event] : []))
     .sort(compareEventKeys)
@@ -82,6 +82,14 @@ export function slowAnswers(inputs: AnswerInputs): SlowAnswer[] {
     .map((row) => metricsItem(row))
   const ages = held.map(({ first }) => now - first).sort((a, b) => a - b)
   const middle = ages[ages.length >> 1] ?? 0
+  const trades: TradesOf = (path, matches = () => true) => ({
+    path,
+    paging: 'cursor',
+    fields: {},
+    items: newest
+      .filter(matches)
+      .map((swap) => ({ ...contractTrade(swap), ...addedFields(swap, facts) })),
+  })
   const one = (path: string, fields: Item): SlowAnswer => ({
     path,
     paging: null,
@@ -90,15 +98,11 @@ export function slowAnswers(inputs: AnswerInputs): SlowAnswer[] {
   })
   return [
     { path: '/wallets?', paging: 'page', fields: { page_size: 25, total: items.length }, items },
-    trades('/trades?limit=100', newest),
+    trades('/trades?limit=100'),
     ...numbers.map((wallet) =>
-      trades(
-        `/wallets/${aliasOf(wallet)}/trades?limit=50`,
-        newest,
-        (swap) => swap.wallet === wallet,
-      ),
+      trades(`/wallets/${aliasOf(wallet)}/trades?limit=50`, (swap) => swap.wallet === wallet),
     ),
-    ...filteredTrades(newest),
+    ...filteredTrades(newest, trades),
     ...[now, newest.at(-1)?.blockTime ?? now, now - 100_000].map((at) => solPrice(at, inputs)),
     ...numbers.map((wallet, at) => one(`/wallets/${aliasOf(wallet)}/metrics`, items[at] ?? {})),
     ...numbers.map((wallet) => {
@@ -115,12 +119,12 @@ export function slowAnswers(inputs: AnswerInputs): SlowAnswer[] {
     ),
     ...[1, 2, 3].map((least) => heldTokens(least, held)),
     ...mints.map((mint): SlowAnswer => {
-      const own = newest.filter(({ baseMint }) => baseMint === mint).map(swapItem)
+      const own = newest.filter(({ baseMint }) => baseMint === mint)
       return {
         path: `/tokens/${mint}/swaps?limit=50`,
         paging: 'cursor',
         fields: { mint },
-        items: own,
+        items: own.map((swap) => ({ ...swapItem(swap), ...addedFields(swap, facts) })),
       }
     }),
     ...mints.map((mint) => {
@@ -128,38 +132,42 @@ export function slowAnswers(inputs: AnswerInputs): SlowAnswer[] {
       return one(`/tokens/${mint}/wallet-aggregates`, {
         mint,
         tracked_wallets: rows.length,
-        wallets: rows.map((row) => aggregateItem(row, supplies.get(mint) ?? null)),
+        wallets: rows.map((row) => aggregateItem(row, facts.get(mint)?.supply ?? null)),
       })
     }),
   ]
 }
 
-function trades(
-  path: string,
-  newest: readonly Swap[],
-  matches: (swap: Swap) => boolean = () => true,
-): SlowAnswer {
-  return { path, paging: 'cursor', fields: {}, items: newest.filter(matches).map(contractTrade) }
+/** The answer of a list of trades. */
+type TradesOf = (path: string, matches?: (swap: Swap) => boolean) => SlowAnswer
+
+/** What rule L3 adds to a trade or swap. */
+function addedFields(swap: Swap, facts: AnswerInputs['facts']): Item {
+  const value = slowValue(swap)
+  const amount = new Rational(swap.baseAmount, 10n ** BigInt(swap.baseDecimals))
+  return {
+    sol_value: value === null ? null : inSol(value),
+    price_sol: value === null ? null : new Rational(value, 10n ** 9n).per(amount).toNumber(),
+    symbol: facts.get(swap.baseMint)?.symbol || null,
+  }
 }
 
 /** `GET /trades` with each filter, and with several (rule L4). */
-function filteredTrades(newest: readonly Swap[]): SlowAnswer[] {
+function filteredTrades(newest: readonly Swap[], trades: TradesOf): SlowAnswer[] {
   const swap = newest[newest.length >> 1]
   if (swap === undefined) return []
   const { wallet, baseMint, side, blockTime: to } = swap
   const from = to - 20
   const alias = aliasOf(wallet)
   return [
-    trades(`/trades?limit=100&side=${side}`, newest, (one) => one.side === side),
-    trades(`/trades?limit=20&mint=${baseMint}`, newest, (one) => one.baseMint === baseMint),
+    trades(`/trades?limit=100&side=${side}`, (one) => one.side === side),
+    trades(`/trades?limit=20&mint=${baseMint}`, (one) => one.baseMint === baseMint),
     trades(
       `/trades?limit=20&from=${from}&to=${to}`,
-      newest,
       ({ blockTime }) => blockTime >= from && blockTime < to,
     ),
     trades(
       `/trades?limit=20&wallet=${alias}&side=${side}&mint=${baseMint}&from=${from}`,
-      newest,
       (one) =>
         one.wallet === wallet &&
         one.side === side &&

@@ -50,7 +50,7 @@ export class Customer {
       )
       if (status !== 200) throw new Error(`GET /trades: ${status} ${JSON.stringify(body)}`)
       const found = body.items.filter((item) => Number(item.block_time) >= since)
-      trades.push(...found)
+      trades.push(...found.map(contractFields))
       cursor = found.length < body.items.length ? null : body.next_cursor
       calls++
     } while (cursor !== null)
@@ -83,6 +83,12 @@ interface FeedMessage {
   readonly data?: ContractTrade
 }
 
+/** The fields of a trade that its transaction alone decides. The others may be filled in later. */
+function contractFields(trade: ContractTrade): ContractTrade {
+  const { sol_value, price_sol, symbol, ...rest } = trade
+  return rest
+}
+
 /** The messages of one socket, in order of arrival. */
 export class CustomerFeed {
   readonly trades: ContractTrade[] = []
@@ -109,9 +115,10 @@ export class CustomerFeed {
       if (message.type === 'retracted') this.retracted.push(message.trade_id ?? '')
       else if (message.channel !== 'trades') this.notices.push(message)
       else {
-        const { trade_id: id = '', late = false, data = {} } = message
-        ;(late ? this.late : this.trades).push(data)
-        this.ids.set(data, id)
+        const { trade_id: id = '', late = false } = message
+        const trade = contractFields(message.data ?? {})
+        ;(late ? this.late : this.trades).push(trade)
+        this.ids.set(trade, id)
       }
       this.#changed.dispatchEvent(new Event('changed'))
     })

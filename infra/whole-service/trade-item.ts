@@ -4,8 +4,8 @@ import { WSOL } from '../../pipeline/domain/quote.ts'
 import type { ContractTrade } from './customer.ts'
 
 /**
- * A trade by the contract's section 2.2. This second implementation shows faults in the service's
- * own.
+ * A trade by the contract's section 2.2, without the fields that rule L3 adds. This second
+ * implementation shows faults in the service's own.
  */
 export function contractTrade(swap: Swap): ContractTrade {
   return {

@@ -69,12 +69,15 @@ export function serveSwap<
     readonly blockTime: number
     readonly baseAmount: bigint
     readonly quoteAmount: bigint
+    readonly valueLamports?: bigint | null
   },
 >(swap: T, perturb: Perturb | null): ServedSwap<T> {
   if (perturb === null) return swap as ServedSwap<T> // nothing is filtered
   const perturbation = perturb(swap)
+  const { valueLamports } = swap
   return {
     ...swap,
+    ...(valueLamports && { valueLamports: perturbAmount(valueLamports, perturbation) }),
     blockTime: swap.blockTime - perturbation.earlierSeconds,
     baseAmount: perturbAmount(swap.baseAmount, perturbation),
     quoteAmount: perturbAmount(swap.quoteAmount, perturbation),

@@ -17,3 +17,10 @@ export function swapValueLamports(
   if (swap.solPriceUsdE9 === null || swap.solPriceUsdE9 === 0n) return null
   return (swap.quoteAmount * 1_000_000_000_000n) / swap.solPriceUsdE9
 }
+
+/** Returns a swap with its value (rule C1). */
+export function withValue<T extends Parameters<typeof swapValueLamports>[0]>(
+  swap: T,
+): T & { readonly valueLamports: bigint | null } {
+  return { ...swap, valueLamports: swapValueLamports(swap) }
+}

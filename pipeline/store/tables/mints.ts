@@ -51,7 +51,7 @@ export async function readMintRows(store: Store, mints: readonly Address[]) {
 }
 
 /** Facts about a token: its supply in raw units, null until it is known, symbol and name. */
-type Facts = Pick<MintRow, 'symbol' | 'name'> & { readonly supply: bigint | null }
+export type Facts = Pick<MintRow, 'symbol' | 'name'> & { readonly supply: bigint | null }
 
 /** Returns the facts about these mints. */
 export function readFacts(store: Store, mints: readonly string[]): Promise<Map<string, Facts>> {

@@ -10,7 +10,7 @@ import { EVENT_KEY, type EventKeyRow, keyTuple, newestVersions, rowKeyText } fro
 
 /** The columns that are read for serving, with those that tell versions apart. */
 const COLUMNS = `slot, tx_index, wallet, event_index, block_time, side, base_mint, base_amount, base_decimals, quote_mint, quote_amount,
-    program, confidence, quote_mismatch, version, is_deleted`
+    program, confidence, quote_mismatch, value_lamports, version, is_deleted`
 
 /** The columns of `LateSwapRow`. */
 export const SWAP_COLUMNS = `${COLUMNS}, late`
@@ -30,6 +30,7 @@ export interface SwapRow extends EventKeyRow {
   readonly program: string
   readonly confidence: 'high' | 'delta_only'
   readonly quote_mismatch: boolean
+  readonly value_lamports: string | null
   readonly version: string
   readonly is_deleted: number
 }
@@ -38,14 +39,15 @@ export interface SwapRow extends EventKeyRow {
 export type LateSwapRow = SwapRow & { readonly late: 'no' | 'stream' | 'backfill' }
 
 /** A stored swap, as `COLUMNS` selects it. */
-export type StoredSwap = { readonly version: bigint } & Omit<
-  Swap,
-  'kind' | 'signature' | 'programId' | 'pool' | 'feeLamports' | 'solPriceUsdE9'
->
+export type StoredSwap = {
+  readonly version: bigint
+  /** Value by rule C1; null while it has none. */
+  readonly valueLamports: bigint | null
+} & Omit<Swap, 'kind' | 'signature' | 'programId' | 'pool' | 'feeLamports' | 'solPriceUsdE9'>
 
 /** Returns a row to insert in the form in which it is read. */
 export function swapRowOf(row: Row): LateSwapRow {
-  const { slot, base_amount, quote_amount, version = 0, is_deleted = 0 } = row
+  const { slot, base_amount, quote_amount, value_lamports, version = 0, is_deleted = 0 } = row
   return {
     slot: String(slot),
     tx_index: row.tx_index,
@@ -61,6 +63,7 @@ export function swapRowOf(row: Row): LateSwapRow {
     program: row.program,
     confidence: row.confidence,
     quote_mismatch: row.quote_mismatch,
+    value_lamports: value_lamports === null ? null : String(value_lamports),
     version: String(version),
     is_deleted,
     late: row.late,
@@ -84,6 +87,7 @@ export function swapOfRow(row: SwapRow): StoredSwap {
     program: row.program,
     confidence: row.confidence,
     quoteMismatch: row.quote_mismatch,
+    valueLamports: row.value_lamports === null ? null : BigInt(row.value_lamports),
     version: BigInt(row.version),
   }
 }

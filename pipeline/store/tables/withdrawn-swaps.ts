@@ -29,7 +29,7 @@ export interface WithdrawnSwap {
 }
 
 /** The columns of a swap that are served. */
-const SERVED = `${EVENT_KEY}, block_time, side, base_mint, base_amount, base_decimals, quote_mint, quote_amount, program, confidence, quote_mismatch`
+const SERVED = `${EVENT_KEY}, block_time, side, base_mint, base_amount, base_decimals, quote_mint, quote_amount, program, confidence, quote_mismatch, value_lamports`
 
 /**
  * Stores the swaps of some wallets that are about to be deleted by a withdrawal: those that sockets

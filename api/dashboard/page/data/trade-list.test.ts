@@ -18,6 +18,9 @@ const aTrade = (block_time: number, change: Partial<TradeItem> = {}): TradeItem 
   quote_mint: 'So11111111111111111111111111111111111111112',
   quote_amount: '1000000000',
   program: 'pumpswap',
+  sol_value: 1,
+  price_sol: 1,
+  symbol: null,
   ...change,
 })
 
