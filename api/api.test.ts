@@ -5,6 +5,7 @@ import bs58 from 'bs58'
 import { WebSocket } from 'ws'
 import type { Swap } from '../pipeline/domain/event.ts'
 import { USDC } from '../pipeline/domain/quote.ts'
+import { swapValueLamports } from '../pipeline/domain/swap-value.ts'
 import { VERSION } from '../pipeline/runtime/version.ts'
 import type { Store } from '../pipeline/store/store.ts'
 import { aMarker } from '../pipeline/testing/a-marker.ts'
@@ -56,6 +57,7 @@ async function seal(...swaps: Partial<Swap>[]): Promise<void> {
           base_decimals: swap.baseDecimals,
           quote_mint: swap.quoteMint,
           quote_amount: swap.quoteAmount,
+          value_lamports: swapValueLamports(swap),
         }),
       ),
     )
