@@ -571,6 +571,13 @@ test.serial(
       t.deepEqual([status, body.code, body.detail], [401, 'unauthorized', 'unauthorized'], path)
       t.is(body.title as unknown, title, path)
     }
+    const bare = `The API key came without the word Bearer before it. ${needed.key}`
+    for (const headers of [
+      { authorization: key },
+      { authorization: `Token ${key}` },
+      { 'x-api-key': key },
+    ] as Record<string, string>[])
+      t.is((await get('/trades', undefined, { headers })).body.title as unknown, bare)
   },
 )
 

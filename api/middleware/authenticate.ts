@@ -83,7 +83,7 @@ async function refuse(
   wanted: keyof typeof WANTED,
   failed: FailedAuth,
 ): Promise<never> {
-  const came = text === null ? 'none' : kindOf(text)
+  const came = text === null ? (hasBareKey(ctx) ? 'bare' : 'none') : kindOf(text)
   const isForm = (came === 'key' || came === 'token') && (wanted === 'either' || wanted === came)
   if (isForm && came === 'token') {
     const budget = failed(ctx)
@@ -94,6 +94,11 @@ async function refuse(
   throw new ApiError('unauthorized', { title })
 }
 
+/** Whether an API key came in another form than `Authorization: Bearer <API_KEY>`. */
+function hasBareKey(ctx: Context): boolean {
+  return /(?:^|\s)tw_/.test(ctx.get('Authorization')) || ctx.get('X-Api-Key').startsWith('tw_')
+}
+
 function kindOf(text: string): 'key' | 'token' | 'neither' {
   if (/^tw_[^.]*$/.test(text)) return 'key'
   return /^[^.]+\.[^.]+\.[^.]+$/.test(text) ? 'token' : 'neither'
@@ -101,6 +106,7 @@ function kindOf(text: string): 'key' | 'token' | 'neither' {
 
 const CAME = {
   none: 'The request has no credential.',
+  bare: 'The API key came without the word Bearer before it.',
   neither: 'The credential is neither an API key nor a dashboard token.',
   key: 'The credential is an API key.',
   token: 'The credential is a dashboard token.',
