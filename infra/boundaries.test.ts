@@ -70,8 +70,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // The page runs in browsers. It may import types of items (`import type`), because the server
   // sends no modules but the page's, and packages of the import map.
   'api/dashboard/page': ['api/items'],
-  // The client of customers imports types.
-  'api/client': ['api/items', 'api/resources', 'api/stream'],
+  // The client of customers imports types of the API, and code of `pipeline/domain` alone.
+  'api/client': ['api/errors.ts', 'api/items', 'api/resources', 'api/stream', 'pipeline/domain'],
   ...Object.fromEntries(API_BASE.map((file) => [file, [...SHARED, ...API_BASE]])),
   ...Object.fromEntries(
     Object.entries(API_ROOMS).map(([name, others]) => [

@@ -15,7 +15,7 @@ import {
 } from '../channel/account-channel.ts'
 import { createRedisChannel } from '../channel/redis.ts'
 import { connectRedis } from '../redis-connection.ts'
-import { logIn, newWallet } from '../testing/a-wallet.ts'
+import { newWallet, tokenOf } from '../testing/a-wallet.ts'
 import { ask } from '../testing/ask.ts'
 import { forwardTo } from '../testing/forwarder.ts'
 import { openEmbeddedStore, type TestStore } from '../testing/open-stores.ts'
@@ -67,7 +67,7 @@ test.serial(
   'the first call creates account and key and shows the key once; a rotation shows another and invalidates the first',
   async (t) => {
     const wallet = newWallet()
-    const token = await logIn(api, wallet)
+    const token = await tokenOf(api, wallet)
     const first = await me(token)
     t.is(first.status, 200)
     t.is(first.headers.get('cache-control'), 'no-store')
@@ -111,7 +111,7 @@ test.serial(
       last_used_at: 1_790_000_120,
     })
     // Another login of the wallet gets the same account.
-    t.is((await me(await logIn(api, wallet))).body.api_key_last4, after.api_key_last4)
+    t.is((await me(await tokenOf(api, wallet))).body.api_key_last4, after.api_key_last4)
   },
 )
 

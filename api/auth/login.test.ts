@@ -12,7 +12,7 @@ import type { Billing } from '../billing/billing.ts'
 import { createMemoryChannel } from '../channel/account-channel.ts'
 import { connectRedis } from '../redis-connection.ts'
 import type { SecretKeys } from '../secret-key.ts'
-import { logIn, newWallet, post, type TestWallet } from '../testing/a-wallet.ts'
+import { newWallet, post, type TestWallet, tokenOf } from '../testing/a-wallet.ts'
 import { withSwitch } from '../testing/absent-table.ts'
 import { ask } from '../testing/ask.ts'
 import { connectLossyRedis, REVOCATIONS } from '../testing/lossy-redis.ts'
@@ -259,7 +259,7 @@ test.serial('a nonce expires after five minutes, a token after twelve hours', as
   const started = clock.now
   clock.now += 300_000
   t.is((await attempt(wallet.address, message, wallet.signText(message))).status, 401)
-  const token = await logIn(api, wallet)
+  const token = await tokenOf(api, wallet)
   const from = clock.now
   clock.now = from + 12 * 3600_000
   t.is((await call('POST /auth/logout', token)).status, 401)
@@ -288,13 +288,13 @@ test.serial(
     const published = async () =>
       ((await ask(own, '/.well-known/jwks.json')).body.keys as { x: string }[]).map(({ x }) => x)
     const [x1, x2] = [older, newer].map(([key]) => (key as { x: string }).x) as [string, string]
-    const before = await logIn(own, newWallet())
+    const before = await tokenOf(own, newWallet())
     const statusOf = async (token: string) => (await ask(own, '/me/api', token)).status
     const socket = await connect(`${own.url.replace('http', 'ws')}/ws`, before)
 
     own.replaceJwtKeys(await read([...newer, ...older]))
     t.deepEqual(await published(), [x2, x1])
-    const after = await logIn(own, newWallet())
+    const after = await tokenOf(own, newWallet())
     t.deepEqual([await statusOf(before), await statusOf(after)], [200, 200])
     const kept = await connect(`${own.url.replace('http', 'ws')}/ws`, after)
 
@@ -311,8 +311,8 @@ test.serial(
 
 test.serial('a logout survives a restart', async (t) => {
   const wallet = newWallet()
-  const token = await logIn(api, wallet)
-  const kept = await logIn(api, wallet)
+  const token = await tokenOf(api, wallet)
+  const kept = await tokenOf(api, wallet)
   t.is((await call('POST /auth/logout', token)).status, 204)
   const revoked = await opened.store.query('SELECT token_id FROM revoked_tokens')
   t.true(revoked.length > 0)
@@ -328,7 +328,7 @@ test.serial(
   'a key does not pass as a token, nor a token as a key; neither, or one in the URL, is 401',
   async (t) => {
     const { key } = await api.customer(100)
-    const token = await logIn(api, newWallet())
+    const token = await tokenOf(api, newWallet())
     for (const line of PROTECTED) {
       const [, path = ''] = line.split(' ')
       for (const bearer of [undefined, key, 'x', `${token}x`, token.slice(0, -4), ''])
@@ -566,7 +566,7 @@ test.serial(
       onBack() {},
     })
     const away = await startApi(switched.store, { channel })
-    const token = await logIn(away, newWallet())
+    const token = await tokenOf(away, newWallet())
     switched.isAway = true
     t.is((await out(away, token)).status, 503)
     t.is((await out(away, token)).status, 401)
@@ -610,7 +610,7 @@ onRedis(
     const own = await startApi(switched.store, { redis })
     t.teardown(() => own.close())
     const wallet = newWallet()
-    const [token, kept] = [await logIn(own, wallet), await logIn(own, wallet)]
+    const [token, kept] = [await tokenOf(own, wallet), await tokenOf(own, wallet)]
     const statuses = async () => {
       const answers = await Promise.all([token, kept].map((one) => ask(own, '/me/api', one)))
       return answers.map(({ status }) => status)

@@ -3,7 +3,7 @@ import test from 'ava'
 import type { Store } from '../../pipeline/store/store.ts'
 import type { Billing } from '../billing/billing.ts'
 import { createMemoryChannel } from '../channel/account-channel.ts'
-import { logIn, newWallet } from '../testing/a-wallet.ts'
+import { newWallet, tokenOf } from '../testing/a-wallet.ts'
 import { withSwitch } from '../testing/absent-table.ts'
 import { ask } from '../testing/ask.ts'
 import { connectLossyRedis, REVOCATIONS } from '../testing/lossy-redis.ts'
@@ -54,7 +54,7 @@ test.serial(
           : opened.store.insert(table, rows),
     }
     const own = await startApi(store, { config: sameKeys(), readMs: 5000, now })
-    const token = await logIn(own, newWallet())
+    const token = await tokenOf(own, newWallet())
     t.is((await everywhere(own, token)).status, 503)
     t.deepEqual(await statuses(own, [token]), [401])
     hangs = false
@@ -69,18 +69,18 @@ test.serial(
   'a logout everywhere revokes every earlier token, and none issued after it in the same millisecond',
   async (t) => {
     const [wallet, stranger] = [newWallet(), newWallet()]
-    const old = [await logIn(api, wallet), await logIn(api, wallet)]
-    const kept = await logIn(api, stranger)
+    const old = [await tokenOf(api, wallet), await tokenOf(api, wallet)]
+    const kept = await tokenOf(api, stranger)
     const answer = await everywhere(api, old[0] ?? '')
     t.deepEqual([answer.status, answer.headers.get('cache-control')], [204, 'no-store'])
     t.deepEqual(await statuses(api, [...old, kept]), [401, 401, 200])
     t.is((await everywhere(api, old[1] ?? '')).status, 401)
 
     // Repeatedly within one millisecond.
-    const next = await logIn(api, wallet)
+    const next = await tokenOf(api, wallet)
     t.deepEqual(await statuses(api, [next]), [200])
     t.is((await everywhere(api, next)).status, 204)
-    const last = await logIn(api, wallet)
+    const last = await tokenOf(api, wallet)
     t.deepEqual(await statuses(api, [...old, next, last, kept]), [401, 401, 401, 200, 200])
 
     const again = await startApi(opened.store, { now, config: sameKeys() })
@@ -94,7 +94,7 @@ test.serial(
   async (t) => {
     const fast = await startApi(opened.store, { now: ahead, config: sameKeys() })
     const wallet = newWallet()
-    const [early, token] = [await logIn(fast, wallet), await logIn(api, wallet)]
+    const [early, token] = [await tokenOf(fast, wallet), await tokenOf(api, wallet)]
     t.deepEqual(await statuses(api, [early, token]), [200, 200])
     t.is((await everywhere(api, token)).status, 204)
     t.deepEqual(await statuses(api, [early, token]), [401, 401])
@@ -124,9 +124,9 @@ test.serial(
     const { apiKey } = await one.accounts.create(wallet.address, 100)
     const socket = (of: TestApi, bearer: string) =>
       connect(`${of.url.replace('http', 'ws')}/ws`, bearer)
-    const token = await logIn(one, wallet)
+    const token = await tokenOf(one, wallet)
     const ended = [await socket(one, token), await socket(two, await one.token(wallet.address))]
-    const staying = [await socket(two, apiKey), await socket(two, await logIn(two, stranger))]
+    const staying = [await socket(two, apiKey), await socket(two, await tokenOf(two, stranger))]
     t.is((await everywhere(one, token)).status, 204)
     for (const client of ended) {
       t.deepEqual(await client.take(2), [{ type: 'token_revoked' }])
@@ -145,7 +145,7 @@ test.serial(
     const switched = withSwitch(opened.store, 'token_generations')
     const away = await startApi(switched.store, { now, config: sameKeys() })
     const wallet = newWallet()
-    const tokens = [await logIn(away, wallet), await logIn(away, wallet)]
+    const tokens = [await tokenOf(away, wallet), await tokenOf(away, wallet)]
     switched.isAway = true
     t.is((await everywhere(away, tokens[0] ?? '')).status, 503)
     t.deepEqual(await statuses(away, tokens), [401, 401])
@@ -168,9 +168,9 @@ onRedis(
     const own = await startApi(switched.store, { redis, now })
     t.teardown(() => own.close())
     const wallet = newWallet()
-    const old = await logIn(own, wallet)
+    const old = await tokenOf(own, wallet)
     t.is((await everywhere(own, old)).status, 204)
-    const next = await logIn(own, wallet)
+    const next = await tokenOf(own, wallet)
     t.deepEqual(await statuses(own, [old, next]), [401, 200])
 
     await redis.del(REVOCATIONS)
@@ -185,7 +185,7 @@ onRedis(
     lossy.cut()
     await isBack
     clock.now += 10_000 // nonces issued before the loss, by any clock, are refused
-    const later = await logIn(own, wallet)
+    const later = await tokenOf(own, wallet)
     t.deepEqual(await statuses(own, [old, next, later]), [401, 200, 200])
   },
 )

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import test from 'ava'
 import { WebSocketServer } from 'ws'
@@ -8,12 +9,21 @@ import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
 import { aMarker } from '../../pipeline/testing/a-marker.ts'
 import { tradeItem } from '../items/trade.ts'
 import { aSwap, BONK, JUP, served } from '../testing/a-swap.ts'
+import { newWallet } from '../testing/a-wallet.ts'
 import { startForwarder } from '../testing/forwarder.ts'
 import { openEmbeddedStore } from '../testing/open-stores.ts'
+import { aSwapRow, insertWallets } from '../testing/rows.ts'
 import { startApi } from '../testing/start-api.ts'
 import { fund, startFeed } from '../testing/start-feed.ts'
 import { memoryViews } from '../testing/view-source.ts'
-import { type FeedEnded, type Followed, type Refused, TrackedWallets } from './client.ts'
+import {
+  type AnsweredCall,
+  type FeedEnded,
+  type Followed,
+  logIn,
+  type Refused,
+  TrackedWallets,
+} from './client.ts'
 
 test('the client yields each trade once, in order, over lost connections and a restart of the service', async (t) => {
   const logger = createLogger('silent')
@@ -160,7 +170,8 @@ test('an end that a reconnect would not change throws `FeedEnded` with its code'
   await service.close()
 })
 
-test('REST responses are typed, and an error response rejects with its code', async (t) => {
+// The embedded engine opens one store in a process.
+test.serial('REST responses are typed, and an error response rejects with its code', async (t) => {
   const opened = await openEmbeddedStore()
   const api = await startApi(opened.store)
   const { key } = await api.customer(10)
@@ -172,12 +183,142 @@ test('REST responses are typed, and an error response rejects with its code', as
   t.deepEqual((await client.tokenSwaps(aSwap().baseMint)).items, [])
   t.is((await client.status()).storage.slot, null)
   const refused = await t.throwsAsync<Refused>(client.walletMetrics('W9'))
-  t.deepEqual([refused?.status, refused?.code], [404, 'wallet_not_found'])
+  t.deepEqual([refused?.status, refused?.code, refused?.errors], [404, 'wallet_not_found', []])
+  const faulty = await t.throwsAsync<Refused>(client.trades({ limit: 0, from: 1 }))
+  t.deepEqual(
+    [faulty?.code, faulty?.errors],
+    [
+      'invalid_parameter',
+      [
+        { in: 'query', name: 'limit', message: 'expected an integer from 1 to 100' },
+        {
+          in: 'query',
+          name: 'from',
+          message: 'expected an integer from 1577836800 to 4102444799',
+        },
+      ],
+    ],
+  )
   const wrong = new TrackedWallets({ url: api.url, apiKey: 'tw_no' })
   t.is((await t.throwsAsync<Refused>(wrong.wallets()))?.code, 'unauthorized')
   t.is((await t.throwsAsync<FeedEnded>(wrong.follow().next()))?.code, 'unauthorized')
   await api.close()
   await opened.remove()
+})
+
+test.serial(
+  'lists are read over all their pages, each answer tells its cost, and a wallet logs in',
+  async (t) => {
+    const opened = await openEmbeddedStore()
+    await insertWallets(opened.store, 60)
+    const rows = Array.from({ length: 230 }, (_, n) => aSwapRow(10 + n, { wallet: 1 + (n % 2) }))
+    await opened.store.insert('swaps', rows)
+    const api = await startApi(opened.store)
+    await api.writer.moveTo(1000)
+    const { key } = await api.customer(1000)
+    const answers: AnsweredCall[] = []
+    const onAnswer = (answer: AnsweredCall) => void answers.push(answer)
+    const client = new TrackedWallets({ url: api.url, apiKey: key, onAnswer })
+    const timesOf = async (trades: AsyncIterable<{ readonly block_time: number }>) => {
+      const times: number[] = []
+      for await (const { block_time } of trades) times.push(block_time - 1_700_000_000)
+      return times
+    }
+    const all = rows.map((row) => Number(row.slot)).reverse()
+    t.deepEqual(await timesOf(client.eachTrade()), all)
+    t.deepEqual(
+      answers.map(({ cost, remaining }) => [cost, remaining]),
+      [
+        [3, 997],
+        [3, 994],
+        [3, 991],
+      ],
+    )
+    t.deepEqual(
+      {
+        wallet: await timesOf(client.eachWalletTrade('W2')),
+        filtered: await timesOf(client.eachTrade({ limit: 7, wallet: 'W1', from: 1_700_000_100 })),
+        token: await timesOf(client.eachTokenSwap(aSwap().baseMint)),
+      },
+      {
+        wallet: all.filter((slot) => slot % 2 === 1),
+        filtered: all.filter((slot) => slot % 2 === 0 && slot >= 100),
+        token: all,
+      },
+    )
+    const aliases: string[] = []
+    for await (const { identity } of client.eachWallet()) aliases.push(identity.wallet)
+    t.deepEqual(
+      aliases,
+      Array.from({ length: 60 }, (_, n) => `W${n + 1}`),
+    )
+    const left = answers.at(-1)?.remaining
+    t.is((await client.account()).balance_credits, left ?? -1)
+    t.is((await client.solPrice()).price_usd, null)
+    const wallet = newWallet()
+    const token = await logIn({
+      url: api.url,
+      wallet: wallet.address,
+      signMessage: wallet.signBytes,
+    })
+    const { status } = await fetch(`${api.url}/me/api`, {
+      headers: { authorization: `Bearer ${token}` },
+    })
+    t.is(status, 200)
+    const wrong = { url: api.url, wallet: wallet.address, signMessage: newWallet().signBytes }
+    t.is((await t.throwsAsync<Refused>(logIn(wrong)))?.code, 'invalid_signature')
+    await api.close()
+    await opened.remove()
+  },
+)
+
+test('a call is repeated when the service cannot be reached, answers too late or with 503, and not after another refusal', async (t) => {
+  type Reply = 'cut' | 'silent' | 'half' | number
+  let replies: Reply[] = []
+  let asked = 0
+  const server = createServer((request, response) => {
+    asked += 1
+    const reply = replies.shift() ?? 200
+    if (reply === 'cut') request.socket.destroy()
+    else if (reply === 'half')
+      response.writeHead(200, { 'content-length': '100' }).write('{', () => response.destroy())
+    else if (reply !== 'silent') {
+      response.writeHead(reply, reply === 503 ? { 'retry-after': '0' } : {})
+      response.end(reply === 200 ? '{"price_usd":7}' : `{"code":"code of ${reply}"}`)
+    }
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo // listening on TCP
+  const options = { url: `http://127.0.0.1:${port}/`, apiKey: 'tw_any', retries: 4, retryMs: 1 }
+  const client = new TrackedWallets({ ...options, timeoutMs: 200 })
+  const outcome = async (...given: Reply[]) => {
+    replies = given
+    asked = 0
+    const answer = await client
+      .solPrice()
+      .then(({ price_usd }) => price_usd)
+      .catch((error: Error) => ('code' in error ? error.code : error.name))
+    return [answer, asked]
+  }
+  t.deepEqual(
+    {
+      repeated: await outcome('cut', 503, 'silent', 'half', 200),
+      unavailable: await outcome(503, 503, 503, 503, 503, 200),
+      unreachable: await outcome('cut', 'cut', 'cut', 'cut', 'cut', 200),
+      refused: await outcome(404, 200),
+      failed: await outcome(500, 200),
+    },
+    {
+      repeated: [7, 5],
+      unavailable: ['code of 503', 5],
+      unreachable: ['TypeError', 5],
+      refused: ['code of 404', 1],
+      failed: ['code of 500', 1],
+    },
+  )
+  server.closeAllConnections()
+  server.close()
 })
 
 test('after a connection is closed for too many messages the next one resumes (rule F7)', async (t) => {

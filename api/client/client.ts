@@ -1,4 +1,8 @@
 import type { AccountAnswer } from '../items/account.ts'
+import type { HeldTokenItem } from '../items/held-token.ts'
+import type { HoldingItem } from '../items/holding.ts'
+import type { SwapItem } from '../items/swap.ts'
+import type { TradeItem } from '../items/trade.ts'
 import type { WalletMetricsItem } from '../items/wallet-metrics.ts'
 import type { HeldTokensAnswer } from '../resources/held-tokens.ts'
 import type { HoldingsAnswer } from '../resources/holdings.ts'
@@ -17,54 +21,38 @@ import {
   followViews,
   type Viewed,
 } from './follow.ts'
+import { type CallOptions, type QueryValues, RestCalls } from './rest-calls.ts'
 
 export { FeedEnded } from './feed-ended.ts'
 export type { Followed, FollowOptions, FollowViewsOptions, Notice, Viewed } from './follow.ts'
-
-/** An error response of the service (problem details, RFC 9457). Decide by `code`. */
-export class Refused extends Error {
-  readonly status: number
-  readonly code: string
-  /** Seconds after which a retry may help (`Retry-After`); null when the service does not say. */
-  readonly retryAfter: number | null
-  readonly requestId: string | null
-
-  constructor(response: Response, problem: { readonly code?: string; readonly title?: string }) {
-    super(problem.title ?? response.statusText)
-    this.name = 'Refused'
-    this.status = response.status
-    this.code = problem.code ?? 'internal_error'
-    const after = response.headers.get('retry-after')
-    this.retryAfter = after === null ? null : Number(after)
-    this.requestId = response.headers.get('x-request-id')
-  }
-}
-
-type Query = Readonly<Record<string, string | number | undefined>>
+export { logIn } from './log-in.ts'
+export { Refused } from './refused.ts'
+export type { AnsweredCall, CallOptions } from './rest-calls.ts'
 
 /**
  * Client of the service: every product endpoint with typed responses, and the live feed as an async
  * iteration. Calls reject with `Refused` on an error response, and as `fetch` does when the service
- * cannot be reached.
+ * cannot be reached; before that they are repeated (`CallOptions`).
  */
 export class TrackedWallets {
-  readonly #url: string
+  readonly #calls: RestCalls
   readonly #apiKey: string
 
   /** `url`: base URL of the service, for example `http://127.0.0.1:8080`. */
-  constructor(options: { readonly url: string; readonly apiKey: string }) {
-    this.#url = options.url.replace(/\/$/, '')
-    this.#apiKey = options.apiKey
+  constructor(options: CallOptions & { readonly url: string; readonly apiKey: string }) {
+    const { url, apiKey, ...callOptions } = options
+    this.#calls = new RestCalls(url, apiKey, callOptions)
+    this.#apiKey = apiKey
   }
 
   /** `GET /wallets` */
   wallets(query: { readonly page?: number } = {}): Promise<WalletsAnswer> {
-    return this.#get('/wallets', query)
+    return this.#calls.get('/wallets', query)
   }
 
   /** `GET /wallets/{alias}/metrics` */
   walletMetrics(alias: string): Promise<WalletMetricsItem> {
-    return this.#get(`/wallets/${encodeURIComponent(alias)}/metrics`)
+    return this.#calls.get(`/wallets/${encodeURIComponent(alias)}/metrics`)
   }
 
   /** `GET /wallets/{alias}/trades`: a page of a wallet's trades, newest first. */
@@ -72,31 +60,24 @@ export class TrackedWallets {
     alias: string,
     query: { readonly limit?: number; readonly cursor?: string } = {},
   ): Promise<TradesAnswer> {
-    return this.#get(`/wallets/${encodeURIComponent(alias)}/trades`, query)
+    return this.#calls.get(`/wallets/${encodeURIComponent(alias)}/trades`, query)
   }
 
   /** `GET /wallets/{alias}/holdings` */
   walletHoldings(alias: string): Promise<WalletHoldingsAnswer> {
-    return this.#get(`/wallets/${encodeURIComponent(alias)}/holdings`)
+    return this.#calls.get(`/wallets/${encodeURIComponent(alias)}/holdings`)
   }
 
   /** `GET /wallets/holdings` */
-  holdings(
-    query: {
-      readonly alias?: string
-      readonly min_holding_seconds?: number
-      readonly max_holding_seconds?: number
-      readonly page?: number
-    } = {},
-  ): Promise<HoldingsAnswer> {
-    return this.#get('/wallets/holdings', query)
+  holdings(query: HoldingsQuery & { readonly page?: number } = {}): Promise<HoldingsAnswer> {
+    return this.#calls.get('/wallets/holdings', query)
   }
 
   /** `GET /tokens/held` */
   heldTokens(
     query: { readonly min_wallets?: number; readonly page?: number } = {},
   ): Promise<HeldTokensAnswer> {
-    return this.#get('/tokens/held', query)
+    return this.#calls.get('/tokens/held', query)
   }
 
   /** `GET /tokens/{mint}/swaps` */
@@ -104,12 +85,12 @@ export class TrackedWallets {
     mint: string,
     query: { readonly limit?: number; readonly cursor?: string } = {},
   ): Promise<TokenSwapsAnswer> {
-    return this.#get(`/tokens/${encodeURIComponent(mint)}/swaps`, query)
+    return this.#calls.get(`/tokens/${encodeURIComponent(mint)}/swaps`, query)
   }
 
   /** `GET /tokens/{mint}/wallet-aggregates` */
   tokenAggregates(mint: string): Promise<WalletAggregatesAnswer> {
-    return this.#get(`/tokens/${encodeURIComponent(mint)}/wallet-aggregates`)
+    return this.#calls.get(`/tokens/${encodeURIComponent(mint)}/wallet-aggregates`)
   }
 
   /**
@@ -117,34 +98,57 @@ export class TrackedWallets {
    * the feed from (`follow({ after: head })`), so that no trade is missed or repeated.
    */
   async trades(
-    query: {
-      readonly limit?: number
-      readonly cursor?: string
-      readonly wallet?: string
-      readonly mint?: string
-      readonly side?: 'buy' | 'sell'
-      readonly from?: number
-      readonly to?: number
-    } = {},
+    query: TradesQuery & { readonly cursor?: string } = {},
   ): Promise<TradesAnswer & { readonly head: string }> {
-    const response = await this.#fetch('/trades', query)
-    const answer = (await response.json()) as TradesAnswer // responses match the schemas
-    return { ...answer, head: response.headers.get('x-head-cursor') ?? '' }
+    const { body, headers } = await this.#calls.getResponse<TradesAnswer>('/trades', query)
+    return { ...body, head: headers.get('x-head-cursor') ?? '' }
+  }
+
+  /** All trades that match, newest first, over all pages. Each page is charged when it is read. */
+  eachTrade(query: TradesQuery = {}): AsyncGenerator<TradeItem, void, undefined> {
+    return eachByCursor((cursor) => this.trades({ limit: 100, ...query, ...cursor }))
+  }
+
+  /** All trades of a wallet, as `eachTrade`. */
+  eachWalletTrade(alias: string): AsyncGenerator<TradeItem, void, undefined> {
+    return eachByCursor((cursor) => this.walletTrades(alias, { limit: 100, ...cursor }))
+  }
+
+  /** All swaps of a token, as `eachTrade`. */
+  eachTokenSwap(mint: string): AsyncGenerator<SwapItem, void, undefined> {
+    return eachByCursor((cursor) => this.tokenSwaps(mint, { limit: 200, ...cursor }))
+  }
+
+  /** All wallets, W1 to Wn, over all pages. */
+  eachWallet(): AsyncGenerator<WalletMetricsItem, void, undefined> {
+    return eachByPage((page) => this.wallets({ page }))
+  }
+
+  /** All holdings that match. A list that changes meanwhile may repeat or skip some. */
+  eachHolding(query: HoldingsQuery = {}): AsyncGenerator<HoldingItem, void, undefined> {
+    return eachByPage((page) => this.holdings({ ...query, page }))
+  }
+
+  /** All tokens that several wallets hold, as `eachHolding`. */
+  eachHeldToken(
+    query: { readonly min_wallets?: number } = {},
+  ): AsyncGenerator<HeldTokenItem, void, undefined> {
+    return eachByPage((page) => this.heldTokens({ ...query, page }))
   }
 
   /** `GET /prices/sol`: SOL in USD at a time (unix seconds), by default now. */
   solPrice(query: { readonly at?: number } = {}): Promise<SolPriceAnswer> {
-    return this.#get('/prices/sol', query)
+    return this.#calls.get('/prices/sol', query)
   }
 
   /** `GET /account`: balance, plan, limits and usage of the key's account; free. */
   account(): Promise<AccountAnswer> {
-    return this.#get('/account')
+    return this.#calls.get('/account')
   }
 
   /** `GET /status` */
   status(): Promise<StatusAnswer> {
-    return this.#get('/status')
+    return this.#calls.get('/status')
   }
 
   /**
@@ -153,8 +157,7 @@ export class TrackedWallets {
    * reconnecting would not help.
    */
   follow(options: FollowOptions = {}): AsyncGenerator<Followed, void, undefined> {
-    const url = `${this.#url.replace(/^http/, 'ws')}/ws`
-    return followFeed({ url, bearer: this.#apiKey }, options)
+    return followFeed({ url: this.#calls.feedUrl, bearer: this.#apiKey }, options)
   }
 
   /**
@@ -166,22 +169,46 @@ export class TrackedWallets {
     token,
     ...options
   }: FollowViewsOptions & { readonly token: string }): AsyncGenerator<Viewed, void, undefined> {
-    const url = `${this.#url.replace(/^http/, 'ws')}/ws`
-    return followViews({ url, bearer: token }, options)
+    return followViews({ url: this.#calls.feedUrl, bearer: token }, options)
   }
+}
 
-  async #get<Body>(path: string, query: Query = {}): Promise<Body> {
-    const response = await this.#fetch(path, query)
-    return (await response.json()) as Body // responses match the schemas
+/** Which trades are listed; all by default. `from` (inclusive) and `to` are unix seconds. */
+export interface TradesQuery extends QueryValues {
+  readonly limit?: number
+  readonly wallet?: string
+  readonly mint?: string
+  readonly side?: 'buy' | 'sell'
+  readonly from?: number
+  readonly to?: number
+}
+
+/** Which holdings are listed; all by default. */
+export interface HoldingsQuery extends QueryValues {
+  readonly alias?: string
+  readonly min_holding_seconds?: number
+  readonly max_holding_seconds?: number
+}
+
+async function* eachByCursor<Item>(
+  read: (cursor: { readonly cursor?: string }) => Promise<{
+    readonly items: readonly Item[]
+    readonly next_cursor: string | null
+  }>,
+): AsyncGenerator<Item, void, undefined> {
+  for (let cursor: { readonly cursor?: string } | null = {}; cursor !== null; ) {
+    const { items, next_cursor: next } = await read(cursor)
+    yield* items
+    cursor = next === null ? null : { cursor: next }
   }
+}
 
-  async #fetch(path: string, query: Query): Promise<Response> {
-    const url = new URL(`${this.#url}${path}`)
-    for (const [name, value] of Object.entries(query))
-      if (value !== undefined) url.searchParams.set(name, String(value))
-    const response = await fetch(url, { headers: { authorization: `Bearer ${this.#apiKey}` } })
-    if (response.ok) return response
-    const problem: unknown = await response.json().catch(() => ({}))
-    throw new Refused(response, typeof problem === 'object' && problem !== null ? problem : {})
+async function* eachByPage<Item>(
+  read: (page: number) => Promise<{ readonly items: readonly Item[]; readonly has_more: boolean }>,
+): AsyncGenerator<Item, void, undefined> {
+  for (let page = 1; ; page += 1) {
+    const { items, has_more: hasMore } = await read(page)
+    yield* items
+    if (!hasMore) return
   }
 }

@@ -29,7 +29,7 @@ export function newWallet() {
 export type TestWallet = ReturnType<typeof newWallet>
 
 /** Logs a wallet in, and returns its token. */
-export async function logIn(
+export async function tokenOf(
   api: { readonly url: string },
   wallet: { readonly address: string; signText(text: string): string },
 ): Promise<string> {

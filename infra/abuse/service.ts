@@ -180,12 +180,12 @@ async function learn(
   const cursor = page.next_cursor ?? ''
   const mint = page.items?.[0]?.mint ?? ''
   return Promise.all(
-    keys.map(async (key) => ({ key, token: await logIn(target, address()), cursor, mint })),
+    keys.map(async (key) => ({ key, token: await tokenOf(target, address()), cursor, mint })),
   )
 }
 
 /** Logs a new wallet in as the dashboard does; returns its token. */
-async function logIn(target: Endpoint, address: string | null): Promise<string> {
+async function tokenOf(target: Endpoint, address: string | null): Promise<string> {
   const wallet = createWallet()
   const from = { localAddress: address }
   const { message = '' } = await postJson(target, '/auth/nonce', { wallet: wallet.address }, from)

@@ -21,8 +21,8 @@ for _ in $(seq 300); do [ -n "$(told api_key)" ] && break; sleep 0.1; done
 FUZZ_URL=$(told url) FUZZ_KEY=$(told api_key)
 export FUZZ_URL FUZZ_KEY
 FUZZ_TOKEN=$(node --input-type=module -e "
-  const { logIn, newWallet } = await import('$PWD/dist/api/testing/a-wallet.js')
-  console.log(await logIn({ url: process.env.FUZZ_URL }, newWallet()))")
+  const { tokenOf, newWallet } = await import('$PWD/dist/api/testing/a-wallet.js')
+  console.log(await tokenOf({ url: process.env.FUZZ_URL }, newWallet()))")
 export FUZZ_TOKEN
 
 # Trades of some seconds, so that lists have pages.

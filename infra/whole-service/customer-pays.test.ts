@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
-import { logIn, post } from '../../api/testing/a-wallet.ts'
+import { post, tokenOf } from '../../api/testing/a-wallet.ts'
 import { ask } from '../../api/testing/ask.ts'
 import { loadConfig } from '../service/config.ts'
 import { startService } from '../service/service.ts'
@@ -180,7 +180,7 @@ test.serial(
     const customers: { readonly token: string; readonly sum: number }[] = []
     for (let sum = 1000; sum <= 12_000; sum += 1000) {
       const payer = await createPayer(simulator, 100_000_000n)
-      customers.push({ token: await logIn(api, payer), sum })
+      customers.push({ token: await tokenOf(api, payer), sum })
       await payer.pay(simulator.paymentAddresses.credits, BigInt(sum) * 1000n)
     }
     const { slot } = simulator

@@ -3,7 +3,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import WebSocket from 'ws'
-import { logIn, newWallet } from '../../api/testing/a-wallet.ts'
+import { newWallet, tokenOf } from '../../api/testing/a-wallet.ts'
 import { type ContractTrade, type Customer, until } from './customer.ts'
 import { type Deployment, deploy } from './deployment.ts'
 import { freePort } from './free-port.ts'
@@ -56,7 +56,7 @@ test('no answer, header, message, error, metric or log line of a run names a tra
   const trades = await hearFeed({ url, key, heard }, customer)
   // A customer logs in; secrets shown to the customer alone must appear nowhere else.
   const own = newWallet()
-  const token = await logIn({ url }, own)
+  const token = await tokenOf({ url }, own)
   const withToken = { headers: { authorization: `Bearer ${token}` } }
   const shown = async (path: string, method: string) => {
     const response = await fetch(`${url}${path}`, { ...withToken, method })

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import anyTest from 'ava'
 import { Redis } from 'ioredis'
-import { logIn } from '../../api/testing/a-wallet.ts'
+import { tokenOf } from '../../api/testing/a-wallet.ts'
 import { ask } from '../../api/testing/ask.ts'
 import type { Role } from '../../pipeline/config.ts'
 import { startServers, stopServers } from '../servers/servers.ts'
@@ -109,7 +109,7 @@ test(`with the users of their roles three processes serve and bill customers${wh
   const api = { url: (await deployment.processes.get('api')?.line('url')) ?? '' }
   const send = (path: string, token: string) => ask(api, path, token, { method: 'POST' })
   const payer = await createPayer(simulator, 100_000_000n)
-  const token = await logIn(api, payer)
+  const token = await tokenOf(api, payer)
   const key = String((await ask(api, '/me/api', token)).body.api_key)
   await payer.pay(simulator.paymentAddresses.credits, 1_000_000n)
   await until(

@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import test, { type ExecutionContext } from 'ava'
-import { logIn, newWallet } from '../../api/testing/a-wallet.ts'
+import { newWallet, tokenOf } from '../../api/testing/a-wallet.ts'
 import { openChdb } from '../../pipeline/store/chdb.ts'
 import { Customer, until } from './customer.ts'
 import { marketTruth } from './market-truth.ts'
@@ -289,7 +289,7 @@ test.serial(
       const { keys } = (await response.json()) as { keys: { x: string }[] }
       return keys.map(({ x }) => x)
     }
-    const token = await logIn({ url }, newWallet())
+    const token = await tokenOf({ url }, newWallet())
     const status = async () =>
       (await fetch(`${url}/me/api`, { headers: { authorization: `Bearer ${token}` } })).status
     t.is(await status(), 200)
