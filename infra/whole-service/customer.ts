@@ -84,7 +84,7 @@ interface FeedMessage {
 }
 
 /** The fields of a trade that its transaction alone decides. The others may be filled in later. */
-function contractFields(trade: ContractTrade): ContractTrade {
+export function contractFields(trade: ContractTrade): ContractTrade {
   const { sol_value, price_sol, symbol, ...rest } = trade
   return rest
 }
