@@ -34,6 +34,7 @@ export const DEFAULT_FOLLOW_LIMITS: FollowLimits = {
   idleMs: 10_000,
   finalityIdleMs: 20_000,
   finalityPatienceMs: 5000,
+  replacementMs: 5000,
   pingMs: 10_000,
   backoffMs: 100,
   maxBackoffMs: 10_000,

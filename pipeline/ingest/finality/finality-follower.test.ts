@@ -11,6 +11,7 @@ import type { ChainBlock } from './finality-tracker.ts'
 const LIMITS = {
   finalityIdleMs: 1,
   finalityPatienceMs: 1,
+  replacementMs: 60_000,
   refusalMs: 1000,
   pingMs: 1000,
   backoffMs: 1,
@@ -22,11 +23,18 @@ const block = (slot: number, parent = slot - 1, id = slot): ChainBlock => ({
   blockId: BigInt(id),
 })
 
-/** Follows a finalized chain that only RPC has. `missing`: blocks that RPC does not have either. */
+/**
+ * Follows a finalized chain that only RPC has. `missing`: blocks that RPC does not have either.
+ * `beforeBlock` is awaited before RPC gives a block.
+ */
 function follow(
   final: readonly ChainBlock[],
   missing: readonly number[] = [],
   start: Pick<FinalityStart, 'sealed' | 'withdrawn'> = { sealed: [], withdrawn: new Set() },
+  {
+    beforeBlock = async () => {},
+    replacementMs = LIMITS.replacementMs,
+  }: { beforeBlock?: (outcome: readonly string[]) => Promise<void>; replacementMs?: number } = {},
 ) {
   const stop = new AbortController()
   const metrics = createIngestMetrics(createRegistry())
@@ -48,6 +56,7 @@ function follow(
           end: Math.min(to, final.at(-1)?.slot ?? 0),
         }),
         async finalBlock(slot) {
+          await beforeBlock(outcome)
           const head = final.find((one) => one.slot === slot)
           if (missing.includes(slot) || head === undefined) return null
           return { ...head, blockTime: 5, transactions: [] } satisfies RpcBlock
@@ -60,7 +69,7 @@ function follow(
       metrics,
       stop: stop.signal,
     },
-    LIMITS,
+    { ...LIMITS, replacementMs },
   )
   return {
     follower,
@@ -84,6 +93,31 @@ test('without a subscription to finalized blocks RPC is asked for them (rule K9)
   for (const slot of [11, 12, 13, 14, 15]) follower.onSealed(block(slot))
   await until(14)
   t.deepEqual(outcome, ['withdrawn 12 at 11', 'withdrawn 13 at 11', 'added 13 at 11'])
+})
+
+test('a slot is withdrawn once the block that replaces it is read, and not before (rule K9)', async (t) => {
+  const seen: string[][] = []
+  const beforeBlock = async (outcome: readonly string[]) => {
+    await pause(20)
+    seen.push([...outcome])
+  }
+  const final = [block(11), block(13, 11, 99), block(14)]
+  const { follower, outcome, until } = follow(final, [], undefined, { beforeBlock })
+  for (const slot of [11, 12, 13, 14]) follower.onSealed(block(slot))
+  await until(14)
+  t.deepEqual(seen, [[]])
+  t.deepEqual(outcome, ['withdrawn 12 at 11', 'withdrawn 13 at 11', 'added 13 at 11'])
+})
+
+test('a slot is withdrawn without the block that replaces it when RPC takes too long (rule K9)', async (t) => {
+  const beforeBlock = async (outcome: readonly string[]) => {
+    while (outcome.length === 0) await pause(1)
+  }
+  const limits = { beforeBlock, replacementMs: 5 }
+  const { follower, outcome, until } = follow([block(11, 10, 99)], [], undefined, limits)
+  follower.onSealed(block(11))
+  await until(11)
+  t.deepEqual(outcome, ['withdrawn 11 at 10', 'added 11 at 10'])
 })
 
 test('finality does not pass a withdrawn slot before its finalized block is there, or given up', async (t) => {

@@ -16,7 +16,7 @@ import {
   type FinalityReader,
   type FinalityReaderLimits,
 } from './finality-reader.ts'
-import { type ChainBlock, FinalityTracker } from './finality-tracker.ts'
+import { type ChainBlock, FinalityTracker, type Passed } from './finality-tracker.ts'
 
 /** Limits of a finality follower. */
 export interface FinalityLimits extends FinalityReaderLimits {
@@ -24,6 +24,8 @@ export interface FinalityLimits extends FinalityReaderLimits {
   readonly finalityIdleMs: number
   /** Time that a gap between finalized blocks may last before it is read over RPC. */
   readonly finalityPatienceMs: number
+  /** Time that a withdrawal waits for the block that replaces what it withdraws. */
+  readonly replacementMs: number
   readonly pingMs: number
 }
 
@@ -171,25 +173,29 @@ export class FinalityFollower {
 
   /** Applies finalized blocks up to the next one that has to be fetched. */
   #advance(): void {
-    const { onWithdrawn, metrics } = this.#deps
+    const { metrics } = this.#deps
     while (!this.#isFetching) {
       const passed = this.#tracker.take()
       if (passed === null) return
       this.#movedAt = performance.now()
       this.#reader.onMoved()
-      const { block, withdrawn, missing, isUnverified } = passed
-      if (isUnverified) metrics.unverifiedSlots.inc()
-      for (const sealed of withdrawn) {
-        const outcome = sealed.slot === block.slot ? 'replaced' : 'vanished'
-        metrics.withdrawnSlots.inc({ outcome })
-        onWithdrawn(sealed)
-      }
-      if (!missing) {
-        this.#passTo(block.slot)
+      if (passed.isUnverified) metrics.unverifiedSlots.inc()
+      if (passed.missing) {
+        this.#isFetching = true
+        void this.#replace(passed)
         continue
       }
-      this.#isFetching = true
-      void this.#fetch(block.slot)
+      this.#withdraw(passed)
+      this.#passTo(passed.block.slot)
+    }
+  }
+
+  #withdraw({ block, withdrawn }: Passed): void {
+    const { onWithdrawn, metrics } = this.#deps
+    for (const sealed of withdrawn) {
+      const outcome = sealed.slot === block.slot ? 'replaced' : 'vanished'
+      metrics.withdrawnSlots.inc({ outcome })
+      onWithdrawn(sealed)
     }
   }
 
@@ -198,21 +204,33 @@ export class FinalityFollower {
     this.#deps.metrics.finalizedSlot.set(slot)
   }
 
-  /** Reads a finalized block that was not sealed. */
-  async #fetch(slot: number): Promise<void> {
+  /**
+   * Reads a finalized block that was not sealed, then withdraws what it replaces and adds it, so
+   * that readers do not lack its trades meanwhile. Withdraws after `replacementMs` at the latest.
+   */
+  async #replace(passed: Passed): Promise<void> {
     const { history, onMissing, metrics, logger } = this.#deps
+    let isWithdrawn = false
+    const withdraw = () => {
+      if (!isWithdrawn) this.#withdraw(passed)
+      isWithdrawn = true
+    }
+    const timer = setTimeout(withdraw, this.#limits.replacementMs)
     try {
-      const block = await history.finalBlock(slot)
+      const block = await history.finalBlock(passed.block.slot)
+      withdraw()
       if (block !== null) onMissing(block)
       else {
         metrics.unverifiedSlots.inc()
         logger.error('RPC does not have a finalized block that replaces a sealed one')
       }
       this.#isFetching = false
-      this.#passTo(slot)
+      this.#passTo(passed.block.slot)
       this.#advance()
     } catch (error) {
       this.#onError(error)
+    } finally {
+      clearTimeout(timer)
     }
   }
 
