@@ -28,6 +28,7 @@ export type { Followed, FollowOptions, FollowViewsOptions, Notice, Viewed } from
 export { logIn } from './log-in.ts'
 export { Refused } from './refused.ts'
 export type { AnsweredCall, CallOptions } from './rest-calls.ts'
+export { isSameTrade } from './same-trade.ts'
 
 /**
  * Client of the service: every product endpoint with typed responses, and the live feed as an async

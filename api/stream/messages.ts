@@ -103,7 +103,7 @@ export type TradeMessage = z.infer<typeof TradeMessage>
 /** A trade was withdrawn, because its block never became final (rule K9). */
 export const RetractedMessage = componentSchema(
   'Retracted',
-  'A trade sent before is withdrawn: its block never became final. Free, and its credit is given back. Ignore it for a `trade_id` that you did not receive. It may come again after a lost connection',
+  'A trade sent before is withdrawn: its block never became final. Free, and its credit is given back. `data` finds it in a page of `GET /trades`, which has no `trade_id`; otherwise ignore a `trade_id` that you did not receive. It may come again after a lost connection',
   {
     type: z.literal('retracted'),
     id: Cursor.describe(

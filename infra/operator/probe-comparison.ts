@@ -1,3 +1,4 @@
+import { LASTING_FIELDS } from '../../api/client/same-trade.ts'
 import type { TradeItem } from '../../api/items/trade.ts'
 
 /** Compares the trades of the feed with those of `GET /trades`, by the second of their block. */
@@ -22,8 +23,8 @@ export interface ProbeComparison {
 const KEPT_SECONDS = 900
 
 /** A trade as text, without what may be filled in after the feed has sent it (rule L3). */
-function textOf({ sol_value, price_sol, symbol, ...trade }: TradeItem): string {
-  return JSON.stringify(trade)
+function textOf(trade: TradeItem): string {
+  return JSON.stringify(trade, [...LASTING_FIELDS])
 }
 
 /** Makes a comparison. Equal trades of one second are told apart by their number alone. */
