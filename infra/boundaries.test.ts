@@ -31,6 +31,7 @@ const API_BASE = [
   'api/state-reader.ts',
   'api/storage-position.ts',
   'api/telemetry.ts',
+  'api/unknown-names.ts',
 ]
 
 /** Allowed imports between the rooms of `api`. */

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { z } from 'zod'
 import { ApiError } from '../errors.ts'
 import type { Resource } from '../resources/resource.ts'
+import { unknownNames } from '../unknown-names.ts'
 import type { ApiMiddleware } from './context.ts'
 
 /**
@@ -65,16 +66,10 @@ export function declaredQuery(
 /** The header field that names the parameters that a resource does not know. */
 export const UNKNOWN_PARAMETERS = 'X-Unknown-Parameters'
 
-/**
- * Returns the names of parameters that are not in `names`, sorted, as one text: at most ten, and
- * none that a header field cannot quote (rule L2).
- */
+/** Returns the names of parameters that are not in `names`, as one text (rule L2). */
 export function unknownParameters(text: string, names: ReadonlySet<string>): string {
   if (text === '') return ''
-  const unknown = new Set<string>()
-  for (const name of new URLSearchParams(text).keys())
-    if (!names.has(name) && /^[A-Za-z0-9_.-]{1,40}$/.test(name)) unknown.add(name)
-  return [...unknown].sort().slice(0, 10).join(', ')
+  return unknownNames(new URLSearchParams(text).keys(), names).join(', ')
 }
 
 function refusal({ issues }: z.ZodError): ApiError {

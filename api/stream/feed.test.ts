@@ -55,6 +55,23 @@ const subscribed = ({ cursors }: Started, slot: number | null, filter: object = 
   ),
 })
 
+test('a subscription ignores fields that do not exist, and its answer names them (rule F2)', async (t) => {
+  const service = await startFeed()
+  t.teardown(() => service.close())
+  await fund(service.meter, 'alice', 10)
+  const client = await service.connect('alice')
+  await service.log.appendSlot(slotOf(9))
+  const ten = Object.fromEntries(Array.from({ length: 10 }, (_, at) => [`x${at}`, at]))
+  t.deepEqual(
+    await client.subscribe({ wallet: 'W1', 'a b': 1, ['x'.repeat(41)]: 1, mint: null }),
+    subscribed(service, 9, { unknown: ['mint', 'wallet'] }),
+  )
+  t.deepEqual(
+    await client.subscribe({ wallet: 'W1', ...ten }),
+    subscribed(service, 9, { unknown: ['wallet', ...Object.keys(ten)].slice(0, 10) }),
+  )
+})
+
 test('a subscriber gets each trade once, in order, and pays one credit for each (rules F2, F3, F5)', async (t) => {
   const service = await startFeed()
   await fund(service.meter, 'alice', 1000)

@@ -43,7 +43,10 @@ const Mints = z
   .max(100)
 const Cursor = z.string().describe('Opaque position; send it as `after` to resume from there')
 
-/** Subscribes to channels, or replaces the subscription. Other fields are ignored. */
+/**
+ * Subscribes to channels, or replaces the subscription. Other fields are ignored, and `subscribed`
+ * names them.
+ */
 export const SubscribeMessage = z
   .object({
     action: z.literal('subscribe'),
@@ -184,6 +187,14 @@ export const SubscribedMessage = z
     cursor: Cursor.describe(
       'The newest position; for `watchlist` and `signals` the position where messages start',
     ),
+    unknown: z
+      .array(z.string())
+      .min(1)
+      .max(10)
+      .optional()
+      .describe(
+        'Fields of `subscribe` that do not exist, sorted: at most ten, of letters, digits, `_`, `.` and `-`. Absent without any',
+      ),
   })
   .meta({ id: 'Subscribed', description: 'A subscription started; null for an absent filter' })
 

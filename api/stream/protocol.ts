@@ -2,7 +2,14 @@ import { z } from 'zod'
 import { parseAddress } from '../../pipeline/domain/address.ts'
 import { parseAlias } from '../../pipeline/domain/alias.ts'
 import { parseJson } from '../../pipeline/runtime/parse-json.ts'
-import { CHANNELS, Channel, type MessageFault, VIEW_CHANNELS } from './messages.ts'
+import { unknownNames } from '../unknown-names.ts'
+import {
+  CHANNELS,
+  Channel,
+  type MessageFault,
+  SubscribeMessage,
+  VIEW_CHANNELS,
+} from './messages.ts'
 import type { ViewRow } from './view-rows.ts'
 
 /** A parsed client message. `Position` is what the cursors of its channels decode to. */
@@ -22,6 +29,8 @@ export interface Subscribe<Position> {
   readonly mints: string[] | null
   /** The position to resume after; null: from now on. */
   readonly after: Position | null
+  /** Fields of the message that do not exist, as `subscribed` names them (rule F2). */
+  readonly unknown: string[] | undefined
 }
 
 /** The longest message a client may send, in bytes. */
@@ -73,6 +82,7 @@ export function readMessage<Position>(
   }
   if (aliases.data?.some(isUnknown))
     return bad('wallet_not_found', 'wallets: no tracked wallet has one of the aliases.')
+  const unknown = unknownNames(Object.keys(message.data), SUBSCRIBE_FIELDS)
   const position = typeof after === 'string' ? deps.decodeCursor(after) : null
   if (after !== undefined && position === null)
     return bad('invalid_cursor', ACCESS[deps.access].cursor)
@@ -82,8 +92,11 @@ export function readMessage<Position>(
     wallets: aliases.data === undefined ? null : [...new Set(aliases.data)],
     mints: addresses.data === undefined ? null : [...new Set(addresses.data)],
     after: position,
+    unknown: unknown.length > 0 ? unknown : undefined,
   }
 }
+
+const SUBSCRIBE_FIELDS = new Set(Object.keys(SubscribeMessage.shape))
 
 const ACCESS: Readonly<Record<Access, AccessRules>> = {
   key: {

@@ -160,14 +160,14 @@ export class TradeConnection {
     return this.#credits.close()
   }
 
-  #onSubscribe({ channels, wallets, mints, after }: Subscribe<FeedPosition>): void {
+  #onSubscribe({ channels, wallets, mints, after, unknown }: Subscribe<FeedPosition>): void {
     const filter = {
       wallets: wallets && new Set(wallets.map((alias) => parseAlias(alias) ?? 0)),
       mints: mints && new Set(mints),
     }
     this.#subscription.subscribe(filter, after)
     const { cursor } = this.#deps.relay
-    this.#protocol.send({ type: 'subscribed', channels, wallets, mints, cursor })
+    this.#protocol.send({ type: 'subscribed', channels, wallets, mints, cursor, unknown })
     if (this.#credits.credits < 1) this.#credits.renew()
     this.#subscription.advance()
   }

@@ -152,14 +152,14 @@ export class ViewConnection {
     this.#protocol.onSocketClosed()
   }
 
-  #onSubscribe({ channels, mints, after }: Subscribe<ViewPosition>): void {
+  #onSubscribe({ channels, mints, after, unknown }: Subscribe<ViewPosition>): void {
     const { relay } = this.#deps
     this.#channels = new Set(channels.filter((channel) => channel !== 'trades'))
     this.#mints = mints && new Set(mints)
     const start = relay.newest === null ? null : startOfSnapshot(relay.newest)
     this.#position = after === null || after.at === 0 ? start : after
     const cursor = relay.encode(this.#position ?? startOfSnapshot(0))
-    this.#protocol.send({ type: 'subscribed', channels, wallets: null, mints, cursor })
+    this.#protocol.send({ type: 'subscribed', channels, wallets: null, mints, cursor, unknown })
     this.#pageSeconds = FIRST_PAGE_SECONDS
     this.#generation++
     void this.#catchUp()
