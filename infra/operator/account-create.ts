@@ -17,6 +17,7 @@ export const accountCreate = optionCommand({
     reason: reasonOption.optional(),
     confirm: z.string().optional(),
   },
+  makesDatabase: true,
   isRecorded: true,
   async run({ wallet, credits, reason = '', confirm }, { accounts, confirmAboveCredits: above }) {
     requireConfirmation({ wallet, credits, reason }, confirm, { above, nowMs: Date.now() })

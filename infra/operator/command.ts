@@ -32,6 +32,11 @@ export interface Command {
   /** Whether it runs without the data of the service: of `parts` it uses only `stop`. */
   readonly isStandalone?: boolean
   /**
+   * Whether it may make the database of an embedded store. Other commands refuse a `DATA_DIR` that
+   * has none: it is not the folder of the service.
+   */
+  readonly makesDatabase?: boolean
+  /**
    * Whether it runs, with these arguments, on a database as it is. For other commands new files of
    * `sql/` are applied first.
    */
@@ -76,6 +81,7 @@ export function optionCommand<
   readonly flags?: readonly Flag[]
   readonly asksFirst?: boolean
   readonly isStandalone?: boolean
+  readonly makesDatabase?: boolean
   /** Whether the audit log records the command, with all its arguments. */
   readonly isRecorded?: boolean
   run(
@@ -92,6 +98,7 @@ export function optionCommand<
     flags,
     ...(definition.asksFirst && { asksFirst: true }),
     ...(definition.isStandalone && { isStandalone: true }),
+    ...(definition.makesDatabase && { makesDatabase: true }),
     ...(definition.isRecorded && { recorded: (args) => args }),
     readsReason: 'reason' in options,
     async run(args, parts, report) {

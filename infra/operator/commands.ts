@@ -89,6 +89,11 @@ export function nameOf(args: readonly string[]): string | null {
   return find(args)?.command.name ?? null
 }
 
+/** Whether the command in `args` may make the database of an embedded store. */
+export function makesDatabase(args: readonly string[]): boolean {
+  return find(args)?.command.makesDatabase === true
+}
+
 /** Whether the command in `args` runs on a database as it is, without new files of `sql/`. */
 export function leavesSchema(args: readonly string[]): boolean {
   const named = find(args)

@@ -14,6 +14,7 @@ export const migrateCommand: Command = {
     summary: 'Applies new files of sql/ to the store. --plan only lists them.',
     usage: '[--plan]',
     flags: ['plan'],
+    makesDatabase: true,
     async run({ plan }, { store, transactionBytesDays }) {
       if (!plan) {
         await checkSchema(store)

@@ -1,5 +1,13 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'ava'
@@ -15,7 +23,7 @@ import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import { startFold } from '../../pipeline/workers/fold/fold.ts'
 import { trackWallets } from '../../pipeline/workers/ingest/track-wallets.ts'
-import { ROOT, startOperator } from '../whole-service/service-process.ts'
+import { commandOutcome, ROOT, startOperator } from '../whole-service/service-process.ts'
 import { failureOf, helpOf, portableArgs, runCommand } from './commands.ts'
 import type { OperatorParts } from './parts.ts'
 import type { Progress } from './progress.ts'
@@ -250,6 +258,27 @@ test('an error names every argument at fault', async (t) => {
   )
 })
 
+test('a command refuses a folder without a database, and makes none there (rule J3)', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'operator-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  const dataDir = join(folder, 'data')
+  const give = (...args: string[]) => {
+    const command = startOperator({ DATA_DIR: dataDir }, args)
+    t.teardown(() => command.kill())
+    return commandOutcome(command)
+  }
+  t.deepEqual(await give('wallets'), {
+    code: 1,
+    document: {
+      code: 'bad_config',
+      message: `DATA_DIR: ${dataDir} has no database; set DATA_DIR to the folder of the service, or CLICKHOUSE_URL to its server`,
+    },
+  })
+  t.false(existsSync(dataDir))
+  t.deepEqual(await give('migrate'), { code: 0, document: { schema: 'up_to_date' } })
+  t.deepEqual(await give('wallets'), { code: 0, document: { items: [] } })
+})
+
 test('help is plain text; a mistake prints a short document, and the usage on stderr (rule J3)', async (t) => {
   const give = async (...args: string[]) => {
     const command = startOperator({}, args)
@@ -270,7 +299,7 @@ test('help is plain text; a mistake prints a short document, and the usage on st
   const [help, mistake, controls] = await Promise.all([
     give('--help'),
     give('ledger'),
-    give('wallets', '--\u009b31m\u202e', 'x'),
+    give('probe', '--\u009b31m\u202e', 'x'),
   ])
   t.is(help.code, 0)
   t.is(help.stdout, `${helpOf(['help'])}\n`)

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { createAccountLocks } from '../../api/account-locks.ts'
 import { pricesOf } from '../../api/billing/terms.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
@@ -7,6 +8,7 @@ import type { EventLog } from '../../pipeline/log/log.ts'
 import { createMemoryLog } from '../../pipeline/log/memory.ts'
 import { createLogger, type Logger } from '../../pipeline/runtime/logger.ts'
 import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
+import { hasChdb } from '../../pipeline/store/chdb.ts'
 import { createStore } from '../../pipeline/store/create-store.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import { readPartitions } from '../../pipeline/store/tables/progress.ts'
@@ -24,18 +26,27 @@ import { openProgramNames, type ProgramNames } from '../service/program-labels.t
 import { applySchema } from '../service/stores.ts'
 import { currentCaller } from './caller.ts'
 import type { CommandResult } from './command.ts'
-import { leavesSchema, runCommand } from './commands.ts'
+import { leavesSchema, makesDatabase, runCommand } from './commands.ts'
 import type { OperatorParts } from './parts.ts'
 import type { Report } from './progress.ts'
 import { stopOnSignal } from './stop-on-signal.ts'
 
-/** Runs a command in this process, on data that no running process owns. */
+/**
+ * Runs a command in this process, on data that no running process owns. Rejects with `bad_config`
+ * when `DATA_DIR` has no database, unless the command may make one.
+ */
 export async function runHere(
   config: DataConfig,
   args: readonly string[],
   report: Report,
   onBug: (error: unknown) => void,
 ): Promise<CommandResult> {
+  const { store, dataDir } = config
+  if (store.kind === 'chdb' && !makesDatabase(args) && !hasChdb(store.path))
+    throw new ServiceError(
+      'bad_config',
+      `DATA_DIR: ${resolve(dataDir)} has no database; set DATA_DIR to the folder of the service, or CLICKHOUSE_URL to its server`,
+    )
   const { operator, close } = await openInOrder(async (parts) => ({
     operator: await openOperatorParts(config, parts, onBug, !leavesSchema(args)),
   }))

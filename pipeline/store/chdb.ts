@@ -1,4 +1,4 @@
-import { chmodSync, readFileSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { Readable } from 'node:stream'
@@ -46,6 +46,11 @@ export async function openChdb(folder: string): Promise<Store> {
     throw openError(error, path)
   }
   return store
+}
+
+/** Whether `openChdb` has made a database in a folder. */
+export function hasChdb(folder: string): boolean {
+  return existsSync(join(folder, 'metadata', `${DATABASE}.sql`))
 }
 
 function engineOf(client: ReturnType<typeof createClient>): Engine {
