@@ -77,10 +77,14 @@ export async function serveApi(
   })
   const { url } = await api.listen()
   return {
-    lines:
-      simulator && config.store.kind === 'chdb'
+    lines: [
+      `url=${url}`,
+      ...(simulator && config.store.kind === 'chdb'
         ? demoLines(url, await demoApiKey(config.dataDir, accounts))
-        : [`url=${url}`],
+        : []),
+      // A developer sends test payments to the simulator's own RPC server.
+      ...(simulator ? [`rpc_url=${simulator.rpcUrl}`] : []),
+    ],
     reload: reloadJwtKeys(context, (keys) => api.replaceJwtKeys(keys)),
     close: () => api.close(),
   }
@@ -88,7 +92,7 @@ export async function serveApi(
 
 function demoLines(url: string, key: string): readonly string[] {
   const call = `curl -s -H 'Authorization: Bearer ${key}' '${url}/trades?limit=3'`
-  return [`url=${url}`, `api_key=${key}`, call]
+  return [`api_key=${key}`, call]
 }
 
 function reloadJwtKeys(

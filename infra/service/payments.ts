@@ -44,9 +44,6 @@ export function openPayments(
     payments: terms.payments,
   })
   deposits.start()
-  // A developer sends test payments to the simulator's own RPC server.
-  if (config.source.kind === 'simulator' && source)
-    logger.info({ rpc: source.rpcUrl }, 'the simulator takes payments over RPC')
   return {
     terms,
     deposits,

@@ -18,6 +18,7 @@ import { isDeepStrictEqual } from 'node:util'
 import test, { type ExecutionContext } from 'ava'
 import { newWallet, tokenOf } from '../../api/testing/a-wallet.ts'
 import { openChdb } from '../../pipeline/store/chdb.ts'
+import { createPayer } from '../simulator/testing/payer.ts'
 import { Customer, until } from './customer.ts'
 import { marketTruth } from './market-truth.ts'
 import {
@@ -63,7 +64,7 @@ test.serial(
       () => customer.walkTrades(100, since),
       ({ trades }) => trades.length >= 3,
     )
-    showsCall(t, first)
+    await showsCall(t, first)
     t.is(await first.stop(), 0)
     keepsSecrets(t, first)
 
@@ -103,15 +104,16 @@ test.serial(
   },
 )
 
-/** The first lines have a URL, a key and a call, which a shell can make. */
-function showsCall(t: ExecutionContext, process: ServiceProcess): void {
+/** The lines have URLs, a key and a call, which a shell can make. The RPC server takes payments. */
+async function showsCall(t: ExecutionContext, process: ServiceProcess): Promise<void> {
   t.regex(
     process.stdout(),
-    /^url=(http:\/\/127\.0\.0\.1:[0-9]+)\napi_key=(tw_[1-9A-HJ-NP-Za-km-z]{36,50})\ncurl -s -H 'Authorization: Bearer \2' '\1\/trades\?limit=3'\n$/,
+    /^url=(http:\/\/127\.0\.0\.1:[0-9]+)\napi_key=(tw_[1-9A-HJ-NP-Za-km-z]{36,50})\ncurl -s -H 'Authorization: Bearer \2' '\1\/trades\?limit=3'\nrpc_url=http:\/\/127\.0\.0\.1:[0-9]+\n$/,
   )
   const call = process.stdout().split('\n')[2] ?? ''
   const answer = JSON.parse(execFileSync('sh', ['-c', call], { encoding: 'utf8' })) as object
   t.like(answer, { count: 3, limit: 3, has_more: true })
+  await t.notThrowsAsync(createPayer({ rpcUrl: await process.line('rpc_url') }, 49_000_000n))
 }
 
 /** A day of all wallets is stored, with a price for each swap. */
