@@ -420,6 +420,64 @@ test.serial(
   },
 )
 
+test.serial('a refusal says what would help', async (t) => {
+  const { key } = await api.customer(100)
+  const { key: poor } = await api.customer(2)
+  const { key: empty } = await api.customer(0)
+  const post = (type: string, body: string) =>
+    ({ method: 'POST', headers: { 'content-type': type }, body }) as const
+  const cases: [string, string | undefined, string, RequestInit?][] = [
+    [
+      '/trades',
+      poor,
+      'This call costs 3 credits, and 2 are left. Buy credits on /dashboard, or as GET /billing/plans says.',
+    ],
+    [
+      '/wallets',
+      empty,
+      'This call costs 1 credit, and 0 are left. Buy credits on /dashboard, or as GET /billing/plans says.',
+    ],
+    [
+      '/ws',
+      empty,
+      'A trade on the feed costs 1 credit, and 0 are left. Buy credits on /dashboard, or as GET /billing/plans says.',
+    ],
+    ['/wallets/W28/metrics', key, 'No tracked wallet has this alias. The aliases are W1 to W27.'],
+    [
+      '/trade',
+      key,
+      'This path does not exist. /docs/rest and /openapi.json list the paths that do.',
+    ],
+    [
+      '/auth/nonce',
+      undefined,
+      'The request body is not JSON in UTF-8.',
+      post('application/json', '{'),
+    ],
+    [
+      '/auth/nonce',
+      undefined,
+      'The request body is too large: it has at most 16384 bytes.',
+      post('application/json', 'x'.repeat(16_385)),
+    ],
+    [
+      '/auth/nonce',
+      undefined,
+      'The request body must be JSON, with Content-Type: application/json and without compression.',
+      post('text/plain', '{}'),
+    ],
+  ]
+  for (const [path, bearer, title, init] of cases)
+    t.is((await get(path, bearer, init)).body.title, title, path)
+  t.deepEqual((await get('/prices/sol?at=1790000000000', key)).body.errors, [
+    {
+      in: 'query',
+      name: 'at',
+      message: 'expected unix seconds (not milliseconds) from 1577836800 to 4102444799',
+    },
+  ])
+})
+
 test.serial('refusals: status, code and fields, in the order of rules D1 and D2', async (t) => {
   const { key, wallet } = await api.customer(100)
   const { key: poor } = await api.customer(0)

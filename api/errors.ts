@@ -16,13 +16,25 @@ export const PROBLEMS = {
   insufficient_credits: [402, 'The credits left do not cover this call.'],
   account_disabled: [403, 'The operator of the service has disabled this account.'],
   pro_required: [403, 'This view requires an active Pro subscription.'],
-  not_found: [404, 'This path does not exist.'],
+  not_found: [
+    404,
+    'This path does not exist. /docs/rest and /openapi.json list the paths that do.',
+  ],
   wallet_not_found: [404, 'No tracked wallet has this alias.'],
-  method_not_allowed: [405, 'This path does not support this method.'],
+  method_not_allowed: [
+    405,
+    'This path does not support this method. The header field Allow names those that it does.',
+  ],
   request_timeout: [408, 'The request was not complete in time.'],
-  payload_too_large: [413, 'The request body is too large.'],
-  unsupported_media_type: [415, 'The content type of the request body is not supported.'],
-  upgrade_required: [426, 'This path requires a WebSocket upgrade.'],
+  payload_too_large: [413, 'The request body is too large: it has at most 16384 bytes.'],
+  unsupported_media_type: [
+    415,
+    'The request body must be JSON, with Content-Type: application/json and without compression.',
+  ],
+  upgrade_required: [
+    426,
+    'This path requires a WebSocket upgrade: connect with a WebSocket client.',
+  ],
   rate_limited: [
     429,
     'Too many requests from this address or for this account. Retry after the time in Retry-After.',

@@ -194,7 +194,7 @@ test.serial('REST responses are typed, and an error response rejects with its co
         {
           in: 'query',
           name: 'from',
-          message: 'expected an integer from 1577836800 to 4102444799',
+          message: 'expected unix seconds (not milliseconds) from 1577836800 to 4102444799',
         },
       ],
     ],

@@ -33,6 +33,13 @@ export const passLimits: ApiMiddleware = async function passLimits(ctx, next) {
   await next()
 }
 
+/** Refuses what costs `price` credits where fewer are left, and says where to buy some. */
+export function insufficient(what: string, price: number, left: number): ApiError {
+  return new ApiError('insufficient_credits', {
+    title: `${what} costs ${price} ${price === 1 ? 'credit' : 'credits'}, and ${left} ${left === 1 ? 'is' : 'are'} left. Buy credits on /dashboard, or as GET /billing/plans says.`,
+  })
+}
+
 /**
  * Charges the call before it is answered, and gives the credits back if the response is not 2xx.
  * The charge runs concurrently with the rate limits; a call over a limit gets its credits back.
@@ -52,7 +59,7 @@ export function charge(credits: Credits, price: number, metrics: ApiMetrics): Ap
     }
     const charged = await charging
     ctx.state.left = charged.left
-    if (charged.kind === 'insufficient') throw new ApiError('insufficient_credits')
+    if (charged.kind === 'insufficient') throw insufficient('This call', price, charged.left)
     try {
       await next()
     } catch (error) {

@@ -22,6 +22,7 @@ export const readBody: ApiMiddleware = async function readBody(ctx, next) {
     ctx.state.body = JSON.parse(UTF8.decode(bytes))
   } catch {
     throw new ApiError('invalid_parameter', {
+      title: 'The request body is not JSON in UTF-8.',
       errors: [{ in: 'body', name: '', message: 'expected a JSON object' }],
     })
   }

@@ -5,6 +5,7 @@ import type { Billing } from '../billing/billing.ts'
 import type { Credits } from '../credits/credits.ts'
 import { ApiError } from '../errors.ts'
 import type { ApiMiddleware } from './context.ts'
+import { insufficient } from './metering.ts'
 import { requirePro } from './require-pro.ts'
 
 /** A connection whose client asks for a WebSocket. */
@@ -50,7 +51,7 @@ export function requireCreditsOrPro(
     if (ctx.state.session !== undefined) return withPro(ctx, next)
     const left = await credits.left(ctx.state.account ?? '')
     ctx.state.left = left
-    if (left < 1) throw new ApiError('insufficient_credits')
+    if (left < 1) throw insufficient('A trade on the feed', 1, left)
     await next()
   }
 }

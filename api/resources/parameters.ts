@@ -10,16 +10,16 @@ export function integer(min: number, max: number, fallback: number) {
   return digits(min, max).default(fallback)
 }
 
-/** An optional integer within bounds; null if absent. */
-export function optionalInteger(min: number, max: number) {
-  return digits(min, max)
+/** An optional integer within bounds; null if absent. `expected`: its name in a refusal. */
+export function optionalInteger(min: number, max: number, expected = 'an integer') {
+  return digits(min, max, expected)
     .optional()
     .transform((value) => value ?? null)
     .meta({ type: 'integer', minimum: min, maximum: max })
 }
 
-function digits(min: number, max: number) {
-  const error = `expected an integer from ${min} to ${max}`
+function digits(min: number, max: number, expected = 'an integer') {
+  const error = `expected ${expected} from ${min} to ${max}`
   return z
     .string({ error: 'expected one value' })
     .regex(/^[0-9]{1,10}$/, { error, abort: true })
@@ -46,7 +46,11 @@ function oneOf<const Word extends string>(words: readonly Word[]) {
 }
 
 /** A time in unix seconds within 2020 to 2099; null if absent (rule L1). */
-export const optionalTime = optionalInteger(1_577_836_800, 4_102_444_799)
+export const optionalTime = optionalInteger(
+  1_577_836_800,
+  4_102_444_799,
+  'unix seconds (not milliseconds)',
+)
 
 /** Adds an issue unless the time `to` is after `from`. */
 export function requireOrder(
@@ -154,6 +158,9 @@ export const aliasParameter = z
 /** Returns the wallet's number. Throws `wallet_not_found` for an unknown alias (rule D2). */
 export function trackedWallet(alias: string, walletCount: number): number {
   const wallet = parseAlias(alias)
-  if (wallet === null || wallet > walletCount) throw new ApiError('wallet_not_found')
+  if (wallet === null || wallet > walletCount)
+    throw new ApiError('wallet_not_found', {
+      title: `No tracked wallet has this alias. ${walletCount === 0 ? 'None is tracked yet.' : `The aliases are W1 to W${walletCount}.`}`,
+    })
   return wallet
 }
