@@ -195,7 +195,12 @@ const CASES: readonly Case[] = [
   ...['metrics', 'holdings', 'trades'].flatMap((what) =>
     NOT_ALIASES.map((value) => get(`/wallets/${value}/${what}`, 404, 'wallet_not_found')),
   ),
-  ...['/trades', '/wallets', '/tokens/held', '/status', '/ws', '/openapi.json'].flatMap((path) =>
+  ...['/', '/docs/rest', '/openapi.json', '/status', '/healthz', '/readyz'].flatMap((path) =>
+    METHODS.filter((method) => method !== 'HEAD').map(
+      (method): Case => [() => request(`${method} ${path}`), 405, 'method_not_allowed'],
+    ),
+  ),
+  ...['/trades', '/wallets', '/tokens/held', '/ws', '/me/api'].flatMap((path) =>
     METHODS.map(
       (method): Case => [
         () => request(`${method} ${path}`),

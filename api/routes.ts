@@ -99,6 +99,13 @@ export function createRoutes(deps: RouteDeps): Router<RequestState> {
   for (const page of pages)
     router.get(page.path, steps.limited, limitBody, limitQuery, showPage(page))
   router.get('/ws', ...feedChain(deps, steps))
+  const heads = new Set(
+    [...resources.filter(({ answersHead }) => answersHead), ...pages].map(({ path }) => path),
+  )
+  // The router adds HEAD to every GET. A charged answer has no HEAD, which would cost the same.
+  for (const layer of router.stack)
+    if (!heads.has(String(layer.path)))
+      layer.methods = layer.methods.filter((method) => method !== 'HEAD')
   return router
 }
 

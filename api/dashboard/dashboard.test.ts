@@ -210,8 +210,25 @@ test('a path that is not in the list of files is 404, however it is written', as
     [],
   )
   for (const path of ['/', '/dashboard', '/dashboard/page/main.js'])
-    for (const method of ['POST', 'HEAD', 'DELETE', 'OPTIONS'])
+    for (const method of ['POST', 'DELETE', 'OPTIONS'])
       t.is((await raw(path, method)).status, 405, `${method} ${path}`)
+})
+
+test('HEAD of pages, documents and checks is GET without its body, and 405 elsewhere (rule D2)', async (t) => {
+  const paths = ['/', '/dashboard', '/dashboard/page/main.js', '/docs', '/docs/rest', '/docs/feed']
+  const CHANGING = ['date', 'x-request-id', 'ratelimit', 'connection', 'keep-alive']
+  const fieldsOf = ({ headers }: Response) =>
+    [...headers].filter(([name]) => !CHANGING.includes(name))
+  for (const path of [...paths, '/openapi.json', '/status', '/healthz', '/readyz']) {
+    // As it is, not compressed, so that both have a length.
+    const plain = { 'accept-encoding': 'identity' }
+    const head = await fetch(`${api.url}${path}`, { method: 'HEAD', headers: plain })
+    const whole = await get(path, plain)
+    t.deepEqual([head.status, await head.text()], [whole.status, ''], path)
+    t.deepEqual(fieldsOf(head), fieldsOf(whole), path)
+  }
+  for (const path of ['/trades', '/account', '/billing/plans', '/ws'])
+    t.is((await fetch(`${api.url}${path}`, { method: 'HEAD' })).status, 405, path)
 })
 
 test('pages count towards the rate limit, cost no credits, and share one name in the metrics', async (t) => {

@@ -5,7 +5,7 @@ import type { ApiMiddleware, RequestState } from './context.ts'
 
 /**
  * Finds the route of a request and runs its middleware. Refuses unknown paths, then methods that a
- * path does not accept, HEAD included (rule D2). Paths without parameters are looked up in a map,
+ * path does not accept (rule D2). Paths without parameters are looked up in a map,
  * others are matched against the patterns. No request is cached, so that clients cannot fill the
  * memory.
  */
@@ -23,7 +23,7 @@ export function route(router: Router<RequestState>): ApiMiddleware {
   return function route(ctx, next) {
     const { path, method } = ctx
     const matching = fixed.get(path) ?? patterns.filter(({ layer }) => layer.match(path))
-    const found = matching.find(({ layer }) => method !== 'HEAD' && layer.methods.includes(method))
+    const found = matching.find(({ layer }) => layer.methods.includes(method))
     if (found === undefined) throw refusal(matching)
     const { layer, resource, run } = found
     ctx.params = layer.params(path, layer.captures(path))
@@ -41,7 +41,6 @@ interface Route {
 
 function refusal(matching: readonly Route[]): ApiError {
   if (matching.length === 0) return new ApiError('not_found')
-  const methods = matching.flatMap(({ layer }) => layer.methods)
-  const allowed = methods.filter((method) => method !== 'HEAD')
+  const allowed = matching.flatMap(({ layer }) => layer.methods)
   return new ApiError('method_not_allowed', { headers: { Allow: allowed.join(', ') } })
 }

@@ -102,8 +102,11 @@ test('openapi.json is an OpenAPI 3.1 document of every resource, with its price'
       ['get /me/watchlists/trending', 0, 'dashboardToken'],
       ['get /me/signals/filter', 0, 'dashboardToken'],
       ['get /status', 0, ''],
+      ['head /status', 0, ''],
       ['get /healthz', 0, ''],
+      ['head /healthz', 0, ''],
       ['get /readyz', 0, ''],
+      ['head /readyz', 0, ''],
     ],
   )
   const trades = document.paths['/trades']?.get

@@ -17,7 +17,12 @@ export function openApiDocument(resources: readonly Resource[], serverUrl: strin
   for (const resource of resources) {
     const path = pathOf(resource)
     const method = methodOf(resource).toLowerCase()
-    paths[path] = { ...paths[path], [method]: operation(resource, schemas) }
+    const documented = operation(resource, schemas)
+    paths[path] = {
+      ...paths[path],
+      [method]: documented,
+      ...(resource.answersHead && { head: headOf(documented) }),
+    }
   }
   return {
     openapi: '3.1.1',
@@ -81,7 +86,23 @@ export function methodOf({ method }: Pick<Resource, 'method'>): 'GET' | 'POST' {
   return method ?? 'GET'
 }
 
-function operation(resource: Resource, schemas: JsonSchemas): object {
+/** Returns the HEAD operation of a path: that of GET, whose responses have no body. */
+function headOf(get: ReturnType<typeof operation>): object {
+  const { operationId, summary, responses, ...rest } = get
+  return {
+    operationId: operationId.replace('get', 'head'),
+    summary: `${summary}, without a body`,
+    ...rest,
+    responses: Object.fromEntries(
+      Object.keys(responses).map((status) => [
+        status,
+        { description: 'Status and header fields of GET, without a body.' },
+      ]),
+    ),
+  }
+}
+
+function operation(resource: Resource, schemas: JsonSchemas) {
   const { price, docs, params, query, requestBody, answer, isUnlimited, needsSession } = resource
   const { tag, summary, description, example, statuses = [200] } = docs
   const needsKey = price !== null

@@ -8,6 +8,7 @@ export function healthz() {
     path: '/healthz',
     price: null,
     isUnlimited: true,
+    answersHead: true,
     docs: {
       tag: 'Service',
       summary: 'Whether the process runs',
@@ -30,6 +31,7 @@ export function readyz(readiness: Pick<Readiness, 'read'>) {
     path: '/readyz',
     price: null,
     isUnlimited: true,
+    answersHead: true,
     docs: {
       tag: 'Service',
       summary: 'Whether the process is ready',

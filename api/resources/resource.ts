@@ -68,6 +68,8 @@ export interface Resource<Input = never> {
   readonly isLogin?: true
   /** Exempt from rate limits, for monitoring (rule D6). */
   readonly isUnlimited?: true
+  /** Answers HEAD like GET, without a body, for monitoring (rule D2). */
+  readonly answersHead?: true
   readonly docs: ResourceDocs
   readonly params: z.ZodObject
   /** Schema of the query: text values, a list if repeated. Unknown parameters are dropped. */
@@ -112,6 +114,7 @@ export function resource<
   readonly method?: 'POST'
   readonly price: number | null
   readonly isUnlimited?: true
+  readonly answersHead?: true
   readonly isLogin?: true
   readonly docs: ResourceDocs<z.input<Body>>
   /** Path parameters; none by default, like those of the query and the body. */

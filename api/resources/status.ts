@@ -62,6 +62,7 @@ export function status(deps: {
     path: '/status',
     price: null,
     isUnlimited: true,
+    answersHead: true,
     docs: {
       tag: 'Service',
       summary: 'Progress of each stage',
