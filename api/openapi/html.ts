@@ -51,7 +51,8 @@ export function paragraphs(markdown: string): readonly SafeHtml[] {
 export function docsPage(title: string, body: SafeHtml, head: SafeHtml = html``): string {
   return htmlDocument(
     title,
-    html`<link rel="stylesheet" href="/docs/docs.css">
+    html`<link rel="icon" href="/dashboard/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="/docs/docs.css">
 ${head}`,
     html`<main>${body}</main>`,
   )

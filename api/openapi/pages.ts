@@ -97,7 +97,11 @@ function restPage(): string {
   )
 }
 
-const START_SWAGGER = `SwaggerUIBundle({
+const START_SWAGGER = `const dark = matchMedia('(prefers-color-scheme: dark)')
+const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches)
+dark.addEventListener('change', follow)
+follow()
+SwaggerUIBundle({
   url: '/openapi.json',
   dom_id: '#rest',
   deepLinking: true,
@@ -107,12 +111,23 @@ const START_SWAGGER = `SwaggerUIBundle({
 })
 `
 
-const STYLE = `:root { color-scheme: light; }
-body { margin: 0; font: 16px/1.5 system-ui, sans-serif; color: #1c2430; background: #fff; }
-main { max-width: 68rem; margin: 0 auto; padding: 1.5rem; }
-h2 { margin-top: 2.5rem; border-bottom: 1px solid #d8dee6; }
-code, pre { font-family: ui-monospace, monospace; font-size: 0.9em; background: #f3f5f8; }
+const STYLE = `:root { color-scheme: light dark; --page: #fff; --text: #1c2430; --line: #d8dee6; --code: #f3f5f8; --link: #0b5cad; }
+@media (prefers-color-scheme: dark) {
+  :root { --page: #0e131a; --text: #e5eaf1; --line: #303b49; --code: #171e28; --link: #83bcff; }
+}
+body { margin: 0; font: 16px/1.5 system-ui, sans-serif; color: var(--text); background: var(--page); overflow-wrap: anywhere; }
+main { max-width: 68rem; margin: 0 auto; padding: 1.5rem max(1rem, min(1.5rem, 4vw)); }
+h2 { margin-top: 2.5rem; border-bottom: 1px solid var(--line); }
+a { color: var(--link); }
+code, pre { font-family: ui-monospace, monospace; font-size: 0.9em; background: var(--code); }
 pre { padding: 0.75rem; overflow-x: auto; }
-table { width: 100%; border-collapse: collapse; }
-th, td { padding: 0.3rem 0.6rem; border-bottom: 1px solid #e5e9ee; text-align: left; vertical-align: top; }
+table { display: block; overflow-x: auto; border-collapse: collapse; }
+th, td { padding: 0.3rem 0.6rem; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; overflow-wrap: normal; }
+.swagger-ui table { display: table; }
+/* White text on the colours of Swagger UI has too little contrast. */
+main .swagger-ui .opblock.opblock-get .opblock-summary-method { background: #1660a8; }
+main .swagger-ui .opblock.opblock-post .opblock-summary-method { background: #1a7044; }
+main .swagger-ui .opblock.opblock-head .opblock-summary-method { background: #6d0fc0; }
+main .swagger-ui .info .title small, main .swagger-ui .info .title small.version-stamp { background: #1d632e; font-size: 12px; padding: 3px 6px; }
+main .swagger-ui .info .title small pre { background: none; padding: 0; }
 `

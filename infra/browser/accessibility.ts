@@ -3,11 +3,13 @@ import type { Page } from 'playwright-core'
 
 /**
  * Returns the serious and critical violations that axe-core finds on the current page: rule, its
- * description, and the elements. With `rules`, only these rules run.
+ * description, and the elements. With `rules`, only these rules run; with `within`, on the elements
+ * of that selector.
  */
 export async function findAccessibilityViolations(
   page: Page,
   rules: readonly string[] = [],
+  within: string | null = null,
 ): Promise<string[]> {
   // The debugger evaluates axe-core, so the content security policy of the page does not apply.
   await page.evaluate(axe.source)
@@ -17,7 +19,7 @@ export async function findAccessibilityViolations(
     ...(rules.length > 0 && { runOnly: { type: 'rule', values: [...rules] } }),
   }
   const { violations } = await page.evaluate<axe.AxeResults>(
-    `axe.run(document, ${JSON.stringify(options)})`,
+    `axe.run(${within === null ? 'document' : JSON.stringify(within)}, ${JSON.stringify(options)})`,
   )
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')

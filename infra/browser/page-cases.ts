@@ -23,7 +23,6 @@ export interface PageCase {
   readonly loadButton?: RegExp
   /** Name of the button that retries after a failure, if it is not “Try again”. */
   readonly retryButton?: RegExp
-  readonly isPro?: boolean
   /** Whether every failure is tested on this page. Other pages share its code. */
   readonly isSample?: boolean
 }
@@ -69,7 +68,6 @@ export const PAGE_CASES: readonly [PageCase, ...PageCase[]] = [
     loading: 'Loading the trending tokens…',
     loaded: 'No token is trending now.',
     emptyResponse: { items: [] },
-    isPro: true,
   },
   {
     hash: '/signals',
@@ -78,7 +76,6 @@ export const PAGE_CASES: readonly [PageCase, ...PageCase[]] = [
     loading: 'Loading the signals…',
     loaded: 'No strategy has fired yet.',
     emptyResponse: { items: [] },
-    isPro: true,
   },
   {
     hash: '/trades',
@@ -134,16 +131,11 @@ export interface FailureCase {
 type Responder = (route: Route) => Promise<void>
 
 /** Returns the failures to test on a page. An expired session is not among them. */
-export function failureCasesOf({
-  credential,
-  isPro = false,
-  isSample,
-}: PageCase): readonly FailureCase[] {
+export function failureCasesOf({ credential, isSample }: PageCase): readonly FailureCase[] {
   return [
     ...COMMON_FAILURES,
     ...(isSample ? OTHER_FAILURES : []),
     ...(credential === 'key' ? KEY_FAILURES : []),
-    ...(isPro ? [PRO_REQUIRED] : []),
   ]
 }
 
@@ -184,7 +176,7 @@ const OTHER_FAILURES: readonly FailureCase[] = [
 const KEY_FAILURES: readonly FailureCase[] = [
   {
     respond: refuseWith('insufficient_credits'),
-    message: `${PROBLEMS.insufficient_credits[1]} Top up credits`,
+    message: 'The credits left do not cover this request. Top up credits',
     link: '#/top-up',
   },
   {
@@ -193,12 +185,6 @@ const KEY_FAILURES: readonly FailureCase[] = [
     link: '#/account',
   },
 ]
-
-const PRO_REQUIRED: FailureCase = {
-  respond: refuseWith('pro_required'),
-  message: 'This page needs an active Pro subscription. See the Pro plans',
-  link: '#/pro',
-}
 
 /** Responds with a refusal of the service. */
 function refuseWith(code: ProblemCode, headers: Readonly<Record<string, string>> = {}): Responder {

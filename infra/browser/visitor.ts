@@ -26,8 +26,8 @@ export interface VisitorOptions {
 }
 
 /**
- * Opens a window and records its violations. Chromium prints an error for each 402, which is part
- * of the tests, so these are not violations.
+ * Opens a window and records its violations. Chromium prints an error for each 402 and 403, which
+ * are part of the tests, so these are not violations.
  */
 export async function openVisitor(browser: Browser, options: VisitorOptions): Promise<Visitor> {
   const { allowed, theme = 'light', width = 1280, height = 800 } = options
@@ -50,7 +50,7 @@ export async function openVisitor(browser: Browser, options: VisitorOptions): Pr
   page.on('pageerror', (error) => violations.push(`uncaught: ${error.message}`))
   page.on('console', (message) => {
     const text = message.text()
-    if (message.type() !== 'error' || /status of 402\b/.test(text)) return
+    if (message.type() !== 'error' || /status of 40[23]\b/.test(text)) return
     violations.push(`console: ${text} (${message.location().url})`)
   })
   return { context, page, violations, close: () => context.close() }

@@ -121,6 +121,26 @@ browserTest('the keyboard alone leads from the front page to the account', async
   t.deepEqual(visitor.violations, [])
 })
 
+browserTest('the documents follow the theme and fit a phone', async (t) => {
+  const visitor = await open(t)
+  const { page } = visitor
+  for (const path of ['/docs', '/docs/feed', '/docs/security']) {
+    await page.goto(`${url}${path}`)
+    await inspect(visitor, path)
+  }
+  await page.goto(`${url}/docs/rest`)
+  await page.locator('.opblock-summary-method').first().waitFor()
+  const badges = '.opblock-summary-method, .version-stamp'
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme })
+    const faults = await findAccessibilityViolations(page, ['color-contrast'], badges)
+    t.deepEqual(faults, [], colorScheme)
+  }
+  await page.setViewportSize({ width: 320, height: 640 })
+  t.is(await sidewaysScroll(page), 0)
+  t.deepEqual(visitor.violations, [])
+})
+
 browserTest(
   'each page says what it loads, what went wrong and what to do next, and recovers',
   async (t) => {
@@ -259,7 +279,8 @@ browserTest(
     const key = await saveShownKey(t, page)
     t.is(await statusWith(key, '/wallets'), 402)
 
-    await buyProAndFirstCredits(visitor)
+    await showsWhatProIs(t, visitor)
+    await buyProAndFirstCredits(t, visitor)
     await visitPages(t, visitor, key)
 
     await goTo(page, 'Account')
@@ -295,7 +316,20 @@ async function saveShownKey(t: ExecutionContext, page: Page): Promise<string> {
   return key
 }
 
-async function buyProAndFirstCredits(visitor: Visitor): Promise<void> {
+/** Without Pro its pages explain themselves, and are not shown as failures. */
+async function showsWhatProIs(t: ExecutionContext, visitor: Visitor): Promise<void> {
+  const main = visitor.page.getByRole('main')
+  for (const name of ['Trending', 'Signals']) {
+    await goTo(visitor.page, name)
+    await main.getByText('This page is part of Pro').waitFor()
+    t.is(await main.getByRole('alert').count(), 0, name)
+    const link = main.getByRole('link', { name: 'See what Pro costs' })
+    t.is(await link.getAttribute('href'), '#/pro')
+    await inspect(visitor, `${name} without Pro`)
+  }
+}
+
+async function buyProAndFirstCredits(t: ExecutionContext, visitor: Visitor): Promise<void> {
   const { page } = visitor
   await goTo(page, 'Top up')
   await payForCredits(page, '0.02')
@@ -304,6 +338,7 @@ async function buyProAndFirstCredits(visitor: Visitor): Promise<void> {
   await goTo(page, 'Pro')
   await payShownPrice(page)
   await waitForPayment(page, /^Pro is active/)
+  t.is(await page.getByText('You do not have a Pro subscription.').count(), 0)
   await inspect(visitor, 'Pro')
   await goTo(page, 'Top up')
   await waitForPayment(page, /^20 credits added/)
@@ -334,6 +369,13 @@ async function visitPages(t: ExecutionContext, visitor: Visitor, key: string): P
   await inspect(visitor, 'a wallet')
   await goTo(page, 'Trending')
   await openDetails(page, 'tokens')
+  const swap = page
+    .getByRole('table', { name: /swaps by tracked wallets/ })
+    .getByRole('row')
+    .nth(1)
+  const time = swap.locator('time')
+  t.regex((await time.textContent()) ?? '', / ago$/)
+  t.regex((await time.getAttribute('title')) ?? '', /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \(.* UTC\)$/)
   await inspect(visitor, 'a token')
 }
 

@@ -27,7 +27,7 @@ export function App() {
         Skip to content
       </a>
       <header class="top">
-        <a class="brand" href="/">
+        <a class="brand" href="#/">
           Tracked wallets
         </a>
         <SignedInWallet />
@@ -39,11 +39,20 @@ export function App() {
         {found === null ? <NotFoundPage /> : <RoutedPage {...found} />}
       </main>
       <footer>
-        <a href="/">About the service</a>
-        <a href="/docs">Documentation</a>
-        <a href="/#service-status">Service status</a>
+        <LinkOut href="/">About the service</LinkOut>
+        <LinkOut href="/docs">Documentation</LinkOut>
+        <LinkOut href="/#service-status">Service status</LinkOut>
       </footer>
     </>
+  )
+}
+
+/** A link in a new tab: the sign-in is kept in the memory of this page alone. */
+function LinkOut({ href, children }: { readonly href: string; readonly children: string }) {
+  return (
+    <a href={href} target="_blank" rel="noopener">
+      {children} (opens a new tab)
+    </a>
   )
 }
 

@@ -14,6 +14,7 @@ export function ProPage() {
   // One request returns the state and redeems payments.
   const status = useApi<ProCheckResponse>('/billing/pro/check', 'POST')
   const plans = useApi<PlansResponse>('/billing/plans')
+  const [bought, setBought] = useState<ProCheckResponse | null>(null)
   return (
     <PageLayout
       title="Pro"
@@ -22,15 +23,17 @@ export function ProPage() {
       <section aria-labelledby="pro-status">
         <h2 id="pro-status">Your subscription</h2>
         <QueryView query={status} what="your subscription">
-          {(body) => <Subscription status={body} />}
+          {(body) => <Subscription status={bought ?? body} />}
         </QueryView>
       </section>
       <QueryView query={plans} what="the plans">
         {(body) => (
           <BuyPro
             plans={body}
-            expiresAt={status.state === 'loaded' ? (status.body.expires_at ?? 0) : 0}
-            bought={status.reload}
+            expiresAt={
+              (bought ?? (status.state === 'loaded' ? status.body : null))?.expires_at ?? 0
+            }
+            bought={setBought}
           />
         )}
       </QueryView>
@@ -63,7 +66,8 @@ function BuyPro(props: {
   readonly plans: PlansResponse
   /** End of the current subscription, unix seconds. 0 without one. */
   readonly expiresAt: number
-  readonly bought: () => void
+  /** Called with the response in which the payment was found. */
+  readonly bought: (status: ProCheckResponse) => void
 }) {
   const { plans, expiresAt, bought } = props
   const [selected, setSelected] = useState<PlanItem | undefined>(plans.plans[0])
@@ -102,7 +106,7 @@ function BuyPro(props: {
 }
 
 /** Checks for a payment that makes the subscription end later than `expiresAt`. */
-function useProCheck(expiresAt: number, bought: () => void) {
+function useProCheck(expiresAt: number, bought: (status: ProCheckResponse) => void) {
   const isFound = useCallback(
     (status: ProCheckResponse) => status.active && (status.expires_at ?? 0) > expiresAt,
     [expiresAt],
@@ -111,7 +115,7 @@ function useProCheck(expiresAt: number, bought: () => void) {
     const result = await callApi<ProCheckResponse>('/billing/pro/check', 'token', {
       method: 'POST',
     })
-    if (result.kind === 'ok' && isFound(result.body)) bought()
+    if (result.kind === 'ok' && isFound(result.body)) bought(result.body)
     return result
   }, [isFound, bought])
   return useDepositCheck(request, isFound)

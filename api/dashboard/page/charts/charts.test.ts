@@ -21,6 +21,7 @@ const aSwap = (change: Partial<ChartedSwap>): ChartedSwap => ({
   quote_mint: WSOL,
   quote_amount: '1000',
   quote_mismatch: false,
+  sol_value: null,
   ...change,
 })
 
@@ -39,6 +40,7 @@ test('a position is the sum of its swaps, with first in, first out profit', (t) 
       { time: 4, side: 'sell', held: 50n, realised: 1250n },
     ],
     unvalued: 0,
+    unmatched: 0,
   })
 })
 
@@ -58,7 +60,29 @@ test('swaps without a value in SOL and sells beyond what was bought give no prof
       { time: 4, side: 'sell', held: -150n, realised: -700n },
     ],
     unvalued: 3,
+    unmatched: 1,
   })
+})
+
+test('a sell of tokens that the wallet never bought is counted as such, not as one without a value', (t) => {
+  const { unvalued, unmatched } = positionHistory([aSwap({ side: 'sell' })], 'W1')
+  t.deepEqual({ unvalued, unmatched }, { unvalued: 0, unmatched: 1 })
+})
+
+test('swaps against USDC count with their value in SOL', (t) => {
+  const inUsdc = (change: Partial<ChartedSwap>) => aSwap({ quote_mint: USDC, ...change })
+  const newestFirst = [
+    inUsdc({ block_time: 61, side: 'sell', sol_value: 0.3 }),
+    inUsdc({ block_time: 60, sol_value: 0.25 }),
+  ]
+  t.deepEqual(positionHistory(newestFirst, 'W1').points.at(-1)?.realised, 50_000_000n)
+  t.deepEqual(volumeBuckets(newestFirst).buckets, [
+    { time: 60, bought: 250_000_000n, sold: 300_000_000n },
+  ])
+  t.deepEqual(impliedPrices(newestFirst), [
+    { time: 60, price: 0.25 },
+    { time: 61, price: 0.3 },
+  ])
 })
 
 test('volume buckets add up to the swaps, in at most 60 intervals', (t) => {
@@ -99,7 +123,7 @@ test('volume buckets add up to the swaps, in at most 60 intervals', (t) => {
   t.deepEqual(volumeBuckets([]), { seconds: 60, buckets: [] })
 })
 
-test('implied prices are in SOL per token, oldest first, without swaps against other coins', (t) => {
+test('implied prices are in SOL per token, oldest first, without swaps that have no value', (t) => {
   t.deepEqual(
     impliedPrices([
       aSwap({ block_time: 3, quote_amount: '3000000000' }),

@@ -10,6 +10,8 @@ export interface ChartedSwap {
   readonly quote_mint: string
   readonly quote_amount: string
   readonly quote_mismatch: boolean
+  /** Value in SOL; null while the swap has none. */
+  readonly sol_value: number | null
 }
 
 /** A wallet's position in a token after one of its swaps. */
@@ -25,18 +27,23 @@ export interface PositionPoint {
 /**
  * Returns a wallet's position after each of its swaps, oldest first. `swaps` are newest first, as
  * the API lists them; swaps of other wallets are ignored.
- * Profit is first in, first out as in the metrics, from swaps against SOL only: the API does not
- * say the SOL price at a swap against USDC or USDT. `unvalued` counts the swaps left out of the
- * profit: swaps without a value in SOL, sells of such lots, and sells beyond what was bought.
+ * Profit is first in, first out as in the metrics. Swaps that are left out of it, at least in part,
+ * are counted: in `unvalued` swaps without a value in SOL and sells of such lots, in `unmatched`
+ * sells beyond what the wallet bought.
  */
 export function positionHistory(
   swaps: readonly ChartedSwap[],
   wallet: string,
-): { readonly points: readonly PositionPoint[]; readonly unvalued: number } {
+): {
+  readonly points: readonly PositionPoint[]
+  readonly unvalued: number
+  readonly unmatched: number
+} {
   const lots: Lot[] = []
   let held = 0n
   let realised = 0n
   let unvalued = 0
+  let unmatched = 0
   const points = swaps
     .filter((swap) => swap.wallet === wallet)
     .reverse()
@@ -52,10 +59,11 @@ export function positionHistory(
         const sale = sellOldestLots(lots, amount, value)
         realised += sale.profit
         if (!sale.isFullyValued) unvalued++
+        if (!sale.isFullyMatched) unmatched++
       }
       return { time: swap.block_time, side: swap.side, held, realised }
     })
-  return { points, unvalued }
+  return { points, unvalued, unmatched }
 }
 
 /** Tokens bought by one swap. `cost` is in lamports, null without a value in SOL. */
@@ -71,7 +79,11 @@ function sellOldestLots(
   lots: Lot[],
   amount: bigint,
   value: bigint | null,
-): { readonly profit: bigint; readonly isFullyValued: boolean } {
+): {
+  readonly profit: bigint
+  readonly isFullyValued: boolean
+  readonly isFullyMatched: boolean
+} {
   let profit = 0n
   let rest = amount
   let isFullyValued = value !== null
@@ -84,14 +96,14 @@ function sellOldestLots(
     lot.left -= part
     if (lot.left === 0n) lots.shift()
   }
-  return { profit, isFullyValued: isFullyValued && rest === 0n }
+  return { profit, isFullyValued, isFullyMatched: rest === 0n }
 }
 
 function min(a: bigint, b: bigint): bigint {
   return a < b ? a : b
 }
 
-/** Returns the price of one token in SOL for each swap against SOL, oldest first. */
+/** Returns the price of one token in SOL for each swap with a value in SOL, oldest first. */
 export function impliedPrices(
   swaps: readonly ChartedSwap[],
 ): readonly { readonly time: number; readonly price: number }[] {
@@ -114,7 +126,7 @@ export interface VolumeBucket {
 }
 
 /**
- * Sums buys and sells against SOL by intervals of `seconds`, oldest first, at most 60 of them.
+ * Sums the values in SOL of buys and sells by intervals of `seconds`, oldest first, at most 60 of them.
  * Intervals without swaps are included.
  */
 export function volumeBuckets(swaps: readonly ChartedSwap[]): {
@@ -146,11 +158,11 @@ export function volumeBuckets(swaps: readonly ChartedSwap[]): {
 
 const INTERVALS = [60, 300, 900, 1800, 3600, 14_400, 43_200, 86_400]
 
-/** Returns the lamports of a swap against SOL, or null for any other swap. */
+/** Returns the value of a swap in lamports, exact against SOL; null while it has none. */
 function valueInLamports(swap: ChartedSwap): bigint | null {
-  return QUOTE_COINS[swap.quote_mint]?.name === 'SOL' && !swap.quote_mismatch
-    ? BigInt(swap.quote_amount)
-    : null
+  if (swap.quote_mismatch) return null
+  if (QUOTE_COINS[swap.quote_mint]?.name === 'SOL') return BigInt(swap.quote_amount)
+  return swap.sol_value === null ? null : BigInt(Math.round(swap.sol_value * 1e9))
 }
 
 /** Converts raw units to a floating-point number for drawing. Texts use the exact amount. */

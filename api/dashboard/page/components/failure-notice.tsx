@@ -50,6 +50,7 @@ const TITLES: Readonly<Record<string, string>> = {
   rate_limited: 'Too many requests came from your network or account.',
   unavailable: 'The service is temporarily unavailable.',
   account_disabled: 'The operator of the service has disabled this account.',
+  insufficient_credits: 'The credits left do not cover this request.',
   pro_required: 'This page needs an active Pro subscription.',
 }
 

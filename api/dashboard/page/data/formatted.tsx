@@ -10,6 +10,7 @@ import {
   shortAddress,
 } from './format.ts'
 import { usePreferences } from './preferences.ts'
+import { useNow } from './use-now.ts'
 
 /** A number in short form, or in exact form if the customer chose that. `unit` follows it. */
 export function FormattedText(props: {
@@ -71,6 +72,19 @@ export function LocalTime({ unix }: { unix: number | null }) {
   return (
     <time dateTime={exact.replace(' UTC', 'Z').replace(' ', 'T')} title={exact}>
       {showsExact ? exact : text}
+    </time>
+  )
+}
+
+/** How long ago a time in unix seconds was; the time itself shows on hover. Null is unknown. */
+export function TimeAgo({ unix }: { unix: number | null }) {
+  const [{ showsExact }] = usePreferences()
+  const now = useNow(10)
+  if (unix === null || showsExact) return <LocalTime unix={unix} />
+  const { text, exact } = formatTime(unix, new Date(unix * 1000).getTimezoneOffset())
+  return (
+    <time dateTime={exact.replace(' UTC', 'Z').replace(' ', 'T')} title={`${text} (${exact})`}>
+      {formatDuration(Math.max(0, Math.floor(now) - unix)).text} ago
     </time>
   )
 }

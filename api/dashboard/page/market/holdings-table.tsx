@@ -4,11 +4,11 @@ import { DataTable } from '../data/data-table.tsx'
 import { formatAmount, formatNumber } from '../data/format.ts'
 import {
   FormattedText,
-  LocalTime,
   SolAmount,
   showDuration,
   showPercent,
   showSol,
+  TimeAgo,
   TokenLink,
 } from '../data/formatted.tsx'
 import { numberColumn, type TableColumn } from '../data/table-column.ts'
@@ -143,7 +143,7 @@ const COLUMNS: readonly TableColumn<HoldingItem>[] = [
     key: 'last',
     title: 'Last trade',
     sortValue: ({ timing }) => timing.last_activity_at,
-    cell: ({ timing }) => <LocalTime unix={timing.last_activity_at} />,
+    cell: ({ timing }) => <TimeAgo unix={timing.last_activity_at} />,
   },
 ]
 

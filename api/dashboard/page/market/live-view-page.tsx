@@ -1,7 +1,8 @@
 import type { ComponentChildren } from 'preact'
+import type { ApiFailure } from '../call-api.ts'
 import { FailureNotice } from '../components/failure-notice.tsx'
 import { PageLayout } from '../components/page-layout.tsx'
-import { LoadingNotice } from '../components/query-view.tsx'
+import { EmptyNotice, LoadingNotice } from '../components/query-view.tsx'
 import { LiveViewStatus } from '../data/live-view-status.tsx'
 import type { LiveView } from '../data/use-live-view.ts'
 
@@ -24,10 +25,22 @@ export function LiveViewPage<State>(props: {
           {props.children(state)}
         </>
       ) : failure !== null ? (
-        <FailureNotice failure={failure} retry={reload} />
+        <NotLoaded failure={failure} reload={reload} />
       ) : (
         <LoadingNotice what={what} />
       )}
     </PageLayout>
+  )
+}
+
+/** Why there is nothing to show. A wallet without Pro made no mistake, so that is no failure. */
+function NotLoaded({ failure, reload }: { failure: ApiFailure; reload: () => void }) {
+  if (failure.kind !== 'refused' || failure.code !== 'pro_required')
+    return <FailureNotice failure={failure} retry={reload} />
+  return (
+    <EmptyNotice>
+      This page is part of Pro, which your wallet does not have at present. Your API key and your
+      credits work without it. <a href="#/pro">See what Pro costs</a>
+    </EmptyNotice>
   )
 }

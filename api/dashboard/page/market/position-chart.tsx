@@ -22,7 +22,7 @@ export function PositionChart(props: {
   const { alias, swaps, isComplete } = props
   const count = swaps.length
   const decimals = swaps[0]?.base_decimals ?? 0
-  const { points, unvalued, times, series } = useMemo(() => {
+  const { points, unvalued, unmatched, times, series } = useMemo(() => {
     const history = positionHistory(swaps, alias)
     return {
       ...history,
@@ -41,7 +41,7 @@ export function PositionChart(props: {
   return (
     <Chart
       title={`Position of ${alias}`}
-      summary={positionSummary(points, unvalued, decimals, isComplete)}
+      summary={positionSummary(points, { unvalued, unmatched }, decimals, isComplete)}
       times={times}
       series={series}
     >
@@ -57,7 +57,7 @@ export function PositionChart(props: {
 
 function positionSummary(
   points: readonly PositionPoint[],
-  unvalued: number,
+  { unvalued, unmatched }: { readonly unvalued: number; readonly unmatched: number },
   decimals: number,
   isComplete: boolean,
 ): string {
@@ -74,6 +74,10 @@ function positionSummary(
       isComplete
         ? 'Below zero, the wallet sold tokens that it had received by transfer.'
         : 'Below zero, the wallet sold tokens that it did not buy in the loaded swaps.',
+    )
+  if (unmatched > 0)
+    sentences.push(
+      `Sells of tokens that the wallet did not buy${isComplete ? '' : ' in the loaded swaps'}, so they have no cost and no profit: ${unmatched}.`,
     )
   if (unvalued > 0)
     sentences.push(`Without a value in SOL, so not in the profit: ${swapCount(unvalued)}.`)

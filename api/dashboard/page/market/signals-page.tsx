@@ -6,9 +6,9 @@ import { type Fact, FactGroup, fact } from '../data/fact-group.tsx'
 import { formatNumber, formatUsd } from '../data/format.ts'
 import {
   FormattedText,
-  LocalTime,
   showSol,
   showUsd,
+  TimeAgo,
   TokenLink,
   WalletLink,
 } from '../data/formatted.tsx'
@@ -74,9 +74,9 @@ function SignalTable({ signals }: { signals: SignalsById }) {
 const COLUMNS: readonly TableColumn<SignalItem>[] = [
   {
     key: 'fired',
-    title: 'Fired at',
+    title: 'Fired',
     sortValue: ({ fired_at }) => fired_at,
-    cell: ({ fired_at }) => <LocalTime unix={fired_at} />,
+    cell: ({ fired_at }) => <TimeAgo unix={fired_at} />,
   },
   {
     key: 'strategy',
@@ -107,8 +107,9 @@ const COLUMNS: readonly TableColumn<SignalItem>[] = [
   numberColumn('trigger', 'Market cap when fired', ({ trigger_mcap }) => trigger_mcap, showUsd),
   {
     key: 'multiple',
-    title: 'Market cap now',
-    description: 'In USD, and as a multiple of the market cap when fired',
+    title: 'Latest market cap',
+    description:
+      'In USD, and as a multiple of the market cap when fired. Of a token that has left the list it is the market cap at which it left.',
     isNumeric: true,
     sortValue: ({ multiple }) => multiple,
     cell: ({ multiple, current_mcap }) => (

@@ -50,7 +50,7 @@ function VolumeChart({ swaps, isComplete }: TokenChartProps) {
   return (
     <Chart
       title="Buy and sell volume"
-      summary={`In ${range} against SOL: ${sum('bought')} SOL bought, ${sum('sold')} SOL sold, in intervals of ${formatDuration(seconds).text}. Sells are drawn below zero.`}
+      summary={`Values in SOL of ${range}: ${sum('bought')} SOL bought, ${sum('sold')} SOL sold, in intervals of ${formatDuration(seconds).text}. Sells are drawn below zero.`}
       times={times}
       series={series}
     >

@@ -48,15 +48,7 @@ function Token({ mint }: { mint: string }) {
       <p>
         <code class="address">{mint}</code> <CopyButton text={mint} what="address" />
       </p>
-      <p>
-        <a
-          href={`https://explorer.solana.com/address/${encodeURIComponent(mint)}`}
-          rel="noreferrer noopener"
-          target="_blank"
-        >
-          View on explorer.solana.com (opens a new tab)
-        </a>
-      </p>
+      <TokenSites mint={mint} />
       <RequireApiKey what="the swaps and totals of this token" price={SWAPS_PRICE}>
         <ExactNumbersToggle />
         <h2>Swaps</h2>
@@ -75,6 +67,29 @@ function Token({ mint }: { mint: string }) {
         </PaidView>
       </RequireApiKey>
     </PageLayout>
+  )
+}
+
+/** Sites that show a token: explorers of the chain, and what DEX pools say of it. */
+const SITES: readonly { readonly name: string; readonly url: string }[] = [
+  { name: 'explorer.solana.com', url: 'https://explorer.solana.com/address/' },
+  { name: 'solscan.io', url: 'https://solscan.io/token/' },
+  { name: 'dexscreener.com', url: 'https://dexscreener.com/solana/' },
+]
+
+function TokenSites({ mint }: { readonly mint: string }) {
+  return (
+    <p>
+      On other sites, in a new tab:{' '}
+      {SITES.map(({ name, url }, index) => (
+        <span key={name}>
+          {index > 0 && ' · '}
+          <a href={`${url}${encodeURIComponent(mint)}`} rel="noreferrer noopener" target="_blank">
+            {name}
+          </a>
+        </span>
+      ))}
+    </p>
   )
 }
 

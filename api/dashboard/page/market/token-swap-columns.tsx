@@ -1,12 +1,12 @@
 import type { SwapItem } from '../../../items/swap.ts'
-import { LocalTime, TokenAmount, WalletLink } from '../data/formatted.tsx'
+import { TimeAgo, TokenAmount, WalletLink } from '../data/formatted.tsx'
 import type { TableColumn } from '../data/table-column.ts'
 import { TradeSide } from '../data/trade-side.tsx'
 import { QuoteAmount } from './quote-amount.tsx'
 
 /** Columns for the swaps of one token. */
 export const TOKEN_SWAP_COLUMNS: readonly TableColumn<SwapItem>[] = [
-  { key: 'time', title: 'Time', cell: ({ block_time }) => <LocalTime unix={block_time} /> },
+  { key: 'time', title: 'Time', cell: ({ block_time }) => <TimeAgo unix={block_time} /> },
   { key: 'wallet', title: 'Wallet', cell: ({ wallet }) => <WalletLink alias={wallet} /> },
   { key: 'side', title: 'Side', cell: ({ side }) => <TradeSide side={side} /> },
   {

@@ -1,9 +1,10 @@
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useMemo } from 'preact/hooks'
 import type { WatchlistItem } from '../../../items/watchlist.ts'
 import { EmptyNotice } from '../components/query-view.tsx'
 import { DataTable } from '../data/data-table.tsx'
 import type { LiveViewRules } from '../data/live-view.ts'
 import { useLiveView } from '../data/use-live-view.ts'
+import { useNow } from '../data/use-now.ts'
 import {
   applyWatchlistMessages,
   type ReceivedItem,
@@ -27,7 +28,7 @@ export function TrendingPage() {
   return (
     <LiveViewPage
       title="Trending"
-      about="A token enters this list when two tracked wallets hold it. It leaves when none holds it, or after 24 hours without a trade. Updated every 10 seconds. Part of Pro; this page costs no credits."
+      about="A token enters this list when two tracked wallets hold it. It stays while one of them does, and leaves when none does or after 24 hours without a trade. Updated every 10 seconds. Part of Pro; this page costs no credits."
       what="the trending tokens"
       view={view}
     >
@@ -72,14 +73,4 @@ function TrendingTable(props: {
       )}
     </>
   )
-}
-
-/** Returns the current time in unix seconds, updated every `intervalSeconds`. */
-function useNow(intervalSeconds: number): number {
-  const [now, setNow] = useState(() => Date.now() / 1000)
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now() / 1000), intervalSeconds * 1000)
-    return () => clearInterval(timer)
-  }, [intervalSeconds])
-  return now
 }

@@ -2,10 +2,10 @@ import { useMemo } from 'preact/hooks'
 import type { WalletAggregateItem } from '../../../items/wallet-aggregate.ts'
 import { DataTable } from '../data/data-table.tsx'
 import {
-  LocalTime,
   showPercent,
   showSol,
   showUsd,
+  TimeAgo,
   TokenAmount,
   WalletLink,
 } from '../data/formatted.tsx'
@@ -103,12 +103,12 @@ const VALUE_COLUMNS: readonly TableColumn<WalletAggregateItem>[] = [
     title: 'First buy',
     isAscendingFirst: true,
     sortValue: ({ first_buy_time }) => first_buy_time,
-    cell: ({ first_buy_time }) => <LocalTime unix={first_buy_time} />,
+    cell: ({ first_buy_time }) => <TimeAgo unix={first_buy_time} />,
   },
   {
     key: 'last',
     title: 'Last trade',
     sortValue: ({ last_trade_time }) => last_trade_time,
-    cell: ({ last_trade_time }) => <LocalTime unix={last_trade_time} />,
+    cell: ({ last_trade_time }) => <TimeAgo unix={last_trade_time} />,
   },
 ]

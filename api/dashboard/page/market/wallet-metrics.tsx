@@ -3,11 +3,11 @@ import { type Fact, FactGroup, fact } from '../data/fact-group.tsx'
 import { formatNumber } from '../data/format.ts'
 import {
   FormattedText,
-  LocalTime,
   showCount,
   showDuration,
   showPercent,
   showSol,
+  TimeAgo,
 } from '../data/formatted.tsx'
 import { BusiestHours } from './busiest-hours.tsx'
 
@@ -24,14 +24,15 @@ export function WalletMetrics({ metrics }: { metrics: WalletMetricsItem }) {
       </div>
       <BusiestHours times={behavior.active_times} />
       <p class="about">
-        Computed: <LocalTime unix={computed_at === 0 ? null : computed_at} />. Trades in USDC and
-        USDT count at the SOL price of their time.
+        Computed: <TimeAgo unix={computed_at === 0 ? null : computed_at} />. Trades in USDC and USDT
+        count at the SOL price of their time.
       </p>
     </>
   )
 }
 
-const STATUSES = {
+/** What each status of a wallet means (rule C13). */
+export const STATUSES = {
   scored: '50 to 1000 trades, and not disqualified',
   review: 'fewer than 50 or more than 1000 trades, so there is no score',
   disqualified: 'less than 10 SOL, or a loss with a win rate below 35%',

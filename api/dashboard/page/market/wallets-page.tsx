@@ -18,6 +18,7 @@ import { aliasNumber } from '../data/sorting.ts'
 import { numberColumn, type TableColumn } from '../data/table-column.ts'
 import { cachePart, usePaidQuery } from '../data/use-paid-query.ts'
 import { Pager } from './pager.tsx'
+import { STATUSES } from './wallet-metrics.tsx'
 
 interface WalletsResponse {
   readonly page: number
@@ -88,7 +89,8 @@ const COLUMNS: readonly TableColumn<WalletMetricsItem>[] = [
     title: 'Status',
     isAscendingFirst: true,
     sortValue: ({ identity }) => identity.status,
-    cell: ({ identity }) => identity.status,
+    description: `scored: ${STATUSES.scored}. review: ${STATUSES.review}. disqualified: ${STATUSES.disqualified}.`,
+    cell: ({ identity: { status } }) => <span title={STATUSES[status]}>{status}</span>,
   },
   numberColumn(
     'profit',
