@@ -126,8 +126,8 @@ export interface VolumeBucket {
 }
 
 /**
- * Sums the values in SOL of buys and sells by intervals of `seconds`, oldest first, at most 60 of them.
- * Intervals without swaps are included.
+ * Sums the values in SOL of buys and sells by intervals of `seconds`, oldest first, at most 60 of
+ * them. Intervals without swaps are included.
  */
 export function volumeBuckets(swaps: readonly ChartedSwap[]): {
   readonly seconds: number
