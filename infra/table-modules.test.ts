@@ -15,6 +15,7 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
   // Tables of decoded events.
   swaps: [
     ...['swaps', 'unpriced-swaps', 'token-events', 'decoded-rows', 'withdrawn-swaps', 'rollups'],
+    'token-prices',
   ].map(inStore),
   transfers: [inStore('token-events')],
   undecoded: [inStore('decoded-rows')],
@@ -45,7 +46,7 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
   mints: [inStore('mints')],
   sol_prices: [inStore('sol-prices'), inStore('unpriced-swaps')],
   watchlist: [inStore('watchlist')],
-  pool_states: [inStore('pool-states')],
+  pool_states: ['pool-states', 'token-prices'].map(inStore),
   signals: [inStore('signals')],
   tracked_wallets: [inStore('tracked-wallets')],
   wallet_coverage: [inStore('wallet-coverage')],
