@@ -53,6 +53,7 @@ const moveTo = (slot: number) => api.writer.moveTo(slot)
 const PATHS = [
   ...['/wallets', '/wallets/W1/metrics', '/wallets/holdings', '/wallets/W1/holdings'],
   ...[`/tokens/${MINT}/swaps`, `/tokens/${MINT}/wallet-aggregates`, '/tokens/held', '/trades'],
+  `/tokens/${MINT}`,
   ...['/wallets/W1/trades', '/trades?side=buy', '/prices/sol'],
 ]
 

@@ -189,8 +189,8 @@ const CASES: readonly Case[] = [
     get(`/trades?mint=${value}`, 400, 'invalid_parameter'),
   ),
   ...NOT_ALIASES.map((value) => get(`/trades?wallet=${value}`, 404, 'wallet_not_found')),
-  ...['swaps', 'wallet-aggregates'].flatMap((what) =>
-    NOT_MINTS.map((value) => get(`/tokens/${value}/${what}`, 400, 'invalid_parameter')),
+  ...['', '/swaps', '/wallet-aggregates'].flatMap((what) =>
+    NOT_MINTS.map((value) => get(`/tokens/${value}${what}`, 400, 'invalid_parameter')),
   ),
   ...['metrics', 'holdings', 'trades'].flatMap((what) =>
     NOT_ALIASES.map((value) => get(`/wallets/${value}/${what}`, 404, 'wallet_not_found')),

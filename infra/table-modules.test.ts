@@ -15,7 +15,6 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
   // Tables of decoded events.
   swaps: [
     ...['swaps', 'unpriced-swaps', 'token-events', 'decoded-rows', 'withdrawn-swaps', 'rollups'],
-    'token-prices',
   ].map(inStore),
   transfers: [inStore('token-events')],
   undecoded: [inStore('decoded-rows')],

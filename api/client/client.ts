@@ -2,6 +2,7 @@ import type { AccountAnswer } from '../items/account.ts'
 import type { HeldTokenItem } from '../items/held-token.ts'
 import type { HoldingItem } from '../items/holding.ts'
 import type { SwapItem } from '../items/swap.ts'
+import type { TokenItem } from '../items/token.ts'
 import type { TradeItem } from '../items/trade.ts'
 import type { WalletMetricsItem } from '../items/wallet-metrics.ts'
 import type { HeldTokensAnswer } from '../resources/held-tokens.ts'
@@ -79,6 +80,11 @@ export class TrackedWallets {
     query: { readonly min_wallets?: number; readonly page?: number } = {},
   ): Promise<HeldTokensAnswer> {
     return this.#calls.get('/tokens/held', query)
+  }
+
+  /** `GET /tokens/{mint}`: facts, price, holders and activity of a token. */
+  token(mint: string): Promise<TokenItem> {
+    return this.#calls.get(`/tokens/${encodeURIComponent(mint)}`)
   }
 
   /** `GET /tokens/{mint}/swaps` */

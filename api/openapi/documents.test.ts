@@ -78,6 +78,7 @@ test('openapi.json is an OpenAPI 3.1 document of every resource, with its price'
       ['get /tokens/{mint}/swaps', 3, 'apiKey'],
       ['get /tokens/{mint}/wallet-aggregates', 3, 'apiKey'],
       ['get /tokens/held', 3, 'apiKey'],
+      ['get /tokens/{mint}', 3, 'apiKey'],
       ['get /wallets', 1, 'apiKey'],
       ['get /wallets/{alias}/metrics', 1, 'apiKey'],
       ['get /wallets/holdings', 1, 'apiKey'],

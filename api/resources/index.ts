@@ -25,6 +25,7 @@ import { meWatchlistsTrending } from './me-watchlists-trending.ts'
 import { pricesSol } from './prices-sol.ts'
 import type { Resource, ResourceDeps } from './resource.ts'
 import { type FeedStatus, status } from './status.ts'
+import { token } from './token.ts'
 import { tokenSwaps } from './token-swaps.ts'
 import { trades } from './trades.ts'
 import { walletAggregates } from './wallet-aggregates.ts'
@@ -54,6 +55,8 @@ export function createResources(
     tokenSwaps(deps),
     walletAggregates(),
     heldTokens(deps),
+    // After `/tokens/held`, whose path it matches too.
+    token(deps),
     wallets(deps),
     walletMetrics(deps),
     holdings(deps),

@@ -577,7 +577,7 @@ test.serial('invalid mints, aliases, bounds and cursors are refused (rules D2, D
     ['/wallets/W13/holdings', 404, 'wallet_not_found'],
     ['/wallets/w1/holdings', 404, 'wallet_not_found'],
     ['/tokens', 404, 'not_found'],
-    [`/tokens/${MINT}`, 404, 'not_found'],
+    [`/tokens/${MINT}/holders`, 404, 'not_found'],
   ]
   for (const [path, status, code, name] of table) {
     const answer = await get(path)

@@ -6,7 +6,7 @@ import { type Facts, readFacts } from '../../pipeline/store/tables/mints.ts'
 import type { StateModel } from '../state-reader.ts'
 
 /** A token of which nothing is stored. */
-const NO_FACTS: Facts = { supply: null, symbol: '', name: '' }
+export const NO_FACTS: Facts = { supply: null, symbol: '', name: '' }
 
 /**
  * Stored facts about tokens (rule J8), as far as somebody has asked for them. They are read once,

@@ -25,8 +25,13 @@ export async function compareRest(
   { events, tables }: TrueTables,
   tip: Tip,
 ): Promise<{ differences: Difference[]; rows: number }> {
-  const facts = await query<{ mint: string; supply: string | null; symbol: string }>(
-    'SELECT mint, toString(supply) AS supply, symbol FROM mints FINAL',
+  const facts = await query<
+    { mint: string; supply: string | null } & Record<'symbol' | 'name', string>
+  >('SELECT mint, toString(supply) AS supply, symbol, name FROM mints FINAL')
+  const pools = await query<
+    Record<'at' | 'mint' | 'pool' | 'quote_mint' | 'price_quote' | 'price_base', string>
+  >(
+    'SELECT at, mint, pool, quote_mint, toString(price_quote) AS price_quote, toString(price_base) AS price_base FROM pool_states FINAL',
   )
   const prices = await query<{ time: string; source: 'pool' | 'file'; usd_e9: string }>(
     'SELECT time, source, usd_e9 FROM sol_prices FINAL',
@@ -36,9 +41,9 @@ export async function compareRest(
     events,
     metrics: tables.wallet_metrics,
     facts: new Map(
-      facts.map(({ mint, supply, symbol }) => [
+      facts.map(({ mint, supply, symbol, name }) => [
         mint,
-        { supply: supply === null ? null : BigInt(supply), symbol },
+        { supply: supply === null ? null : BigInt(supply), symbol, name },
       ]),
     ),
     now: tip.time,
@@ -46,6 +51,13 @@ export async function compareRest(
       time: Number(time),
       source,
       usdE9: BigInt(usd_e9),
+    })),
+    pools: pools.map((row) => ({
+      at: Number(row.at),
+      mint: row.mint,
+      pool: row.pool,
+      quoteMint: row.quote_mint,
+      price: { quote: BigInt(row.price_quote), base: BigInt(row.price_base) },
     })),
     maxAgeSeconds: MAX_AGE_SECONDS,
   })

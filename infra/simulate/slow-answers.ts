@@ -5,6 +5,11 @@ import { compareEventKeys } from '../../pipeline/domain/event-key.ts'
 import { WSOL } from '../../pipeline/domain/quote.ts'
 import { Rational } from '../../pipeline/testing/rational.ts'
 import { slowValue } from '../../pipeline/testing/slow-events.ts'
+import {
+  type SlowPriceInputs,
+  slowSolPrice,
+  slowTokenPrice,
+} from '../../pipeline/testing/slow-prices.ts'
 import type { SlowRow } from '../../pipeline/testing/slow-tables.ts'
 import { contractTrade } from '../whole-service/trade-item.ts'
 
@@ -30,8 +35,11 @@ export interface AnswerInputs {
   readonly events: readonly WalletEvent[]
   /** Rows of `wallet_metrics`, as `slowTables` makes them. */
   readonly metrics: readonly SlowRow[]
-  /** Supply of each traded mint, null while it is not known, and its symbol, '' until then. */
-  readonly facts: ReadonlyMap<string, { readonly supply: bigint | null; readonly symbol: string }>
+  /** Supply of each traded mint, null while it is not known; its symbol and name, '' until then. */
+  readonly facts: ReadonlyMap<
+    string,
+    { readonly supply: bigint | null; readonly symbol: string; readonly name: string }
+  >
   /** Block time of the newest stored slot. */
   readonly now: number
   /** Stored prices of SOL, USD x 10^9. */
@@ -40,7 +48,9 @@ export interface AnswerInputs {
     readonly source: 'pool' | 'file'
     readonly usdE9: bigint
   }[]
-  /** How old such a price may be, in seconds. */
+  /** Rows of `pool_states`. */
+  readonly pools: SlowPriceInputs['pools']
+  /** How old a price of SOL may be, in seconds. */
   readonly maxAgeSeconds: number
 }
 
@@ -127,6 +137,7 @@ export function slowAnswers(inputs: AnswerInputs): SlowAnswer[] {
         items: own.map((swap) => ({ ...swapItem(swap), ...addedFields(swap, facts) })),
       }
     }),
+    ...tokens(mints, swaps, traded, inputs),
     ...mints.map((mint) => {
       const rows = traded.filter((position) => position.mint === mint).sort(byFirstBuy)
       return one(`/tokens/${mint}/wallet-aggregates`, {
@@ -136,6 +147,78 @@ export function slowAnswers(inputs: AnswerInputs): SlowAnswer[] {
       })
     }),
   ]
+}
+
+/** `GET /tokens/{mint}` of each mint (rule L9). */
+function tokens(
+  mints: readonly Address[],
+  swaps: readonly Swap[],
+  traded: readonly Traded[],
+  { facts, now, pools, prices, maxAgeSeconds }: AnswerInputs,
+): SlowAnswer[] {
+  const priceInputs: SlowPriceInputs = {
+    swaps: swaps.map((swap) => ({
+      ...swap,
+      mint: swap.baseMint,
+      amount: swap.baseAmount,
+      value: slowValue(swap),
+    })),
+    pools,
+    // Of one second the price of the file counts.
+    solPrices: prices.filter(
+      ({ time, source }) =>
+        source === 'file' || !prices.some((one) => one.time === time && one.source === 'file'),
+    ),
+    solPriceMaxAgeSeconds: maxAgeSeconds,
+  }
+  const sol = slowSolPrice(priceInputs, now)
+  return mints.map((mint): SlowAnswer => {
+    const { supply = null, symbol = '', name = '' } = facts.get(mint) ?? {}
+    const own = traded.filter((position) => position.mint === mint)
+    const holders = own.filter(({ bought, sold }) => bought > sold)
+    const held = new Rational(sum(holders.map(({ bought, sold }) => bought - sold)))
+    const decimals = own[0]?.decimals ?? 0
+    const found = slowTokenPrice(priceInputs, mint, null, now)
+    const price = found?.price.per(new Rational(10n ** 9n)) ?? null
+    const whole = price?.times(new Rational(10n ** BigInt(decimals))) ?? null
+    const all = supply === null ? null : new Rational(supply)
+    const buys = own.flatMap((position) => position.buys.map(({ blockTime }) => blockTime))
+    const activity = (seconds: number) => {
+      const some = swaps.filter(
+        ({ baseMint, blockTime }) =>
+          baseMint === mint && blockTime > now - seconds && blockTime <= now,
+      )
+      return {
+        buys: some.filter(({ side }) => side === 'buy').length,
+        sells: some.filter(({ side }) => side === 'sell').length,
+        volume_sol: inSol(sumOfValues(some)),
+        wallets: new Set(some.map(({ wallet }) => wallet)).size,
+      }
+    }
+    const fields = {
+      token: {
+        address: mint,
+        decimals,
+        symbol: symbol || null,
+        name: name || null,
+        supply: supply === null ? null : String(supply),
+      },
+      as_of: now,
+      price_sol: whole?.toNumber() ?? null,
+      price_usd: (sol && whole?.times(sol).toNumber()) ?? null,
+      price_source: found?.source ?? null,
+      price_age_seconds: found === null ? null : now - found.time,
+      market_cap_usd: (sol && all && price?.times(sol).times(all).toNumber()) ?? null,
+      holders: holders.length,
+      holders_pct: supply
+        ? held.times(new Rational(100)).per(new Rational(supply)).toNumber()
+        : null,
+      first_buy_at: buys.length === 0 ? null : Math.min(...buys),
+      last_1h: activity(3600),
+      last_24h: activity(86_400),
+    }
+    return { path: `/tokens/${mint}`, paging: null, fields, items: [] }
+  })
 }
 
 /** The answer of a list of trades. */

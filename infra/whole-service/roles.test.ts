@@ -135,6 +135,7 @@ test(`with the users of their roles three processes serve and bill customers${wh
   for (const path of [
     ...['/wallets', '/wallets/W1/metrics', '/wallets/holdings', '/wallets/W1/holdings'],
     ...['/wallets/W1/trades', '/trades?side=buy', '/prices/sol', '/account'],
+    `/tokens/${mint}`,
     ...[`/tokens/${mint}/swaps`, `/tokens/${mint}/wallet-aggregates`, '/tokens/held'],
   ])
     t.is((await ask(api, path, key)).status, 200, path)

@@ -1,6 +1,7 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { coarsen, coarsenNumber } from './coarsen.ts'
+import { coarsen, coarsenFraction, coarsenNumber } from './coarsen.ts'
+import { fraction, fractionText } from './fraction.ts'
 
 test('a coarsened figure keeps two significant digits, rounded half away from zero (rule I2a)', (t) => {
   const examples = [
@@ -38,5 +39,22 @@ test('a coarsened figure is off by at most 5%, keeps sign and order, and stays w
     fc.property(fc.maxSafeInteger(), (value) => {
       t.is(BigInt(coarsenNumber(value)), coarsen(BigInt(value)))
     }),
+  )
+})
+
+test('a coarsened fraction keeps its leading digits, however small it is', (t) => {
+  const examples = [
+    [0n, 7n, '0/1'],
+    [5n, 10n, '1/2'],
+    [1n, 3n, '333/1000'],
+    [20_005n, 10_000n, '2/1'],
+    [2005n, 1000n, '201/100'], // half, away from zero
+    [2_004_999n, 1_000_000n, '2/1'],
+    [12_345n, 1n, '12300/1'],
+    [2n, 3n * 10n ** 30n, `${fractionText(fraction(667n, 10n ** 33n))}`],
+  ] as const
+  t.deepEqual(
+    examples.map(([over, under]) => fractionText(coarsenFraction(fraction(over, under), 3))),
+    examples.map(([, , expected]) => expected),
   )
 })

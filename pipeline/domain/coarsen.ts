@@ -1,3 +1,5 @@
+import { type Fraction, fraction } from './fraction.ts'
+
 /**
  * Rounds an integer to its leading significant decimal digits, half away from zero. Figures with no
  * more digits than that, including 0, are unchanged.
@@ -15,6 +17,14 @@ export function coarsen(value: bigint, digits = 2): bigint {
   const step = 10n ** BigInt(surplus)
   const rounded = ((magnitude + step / 2n) / step) * step
   return value < 0n ? -rounded : rounded
+}
+
+/** Coarsens a fraction that is 0 or more, as `coarsen` does. */
+export function coarsenFraction({ numerator, denominator }: Fraction, digits: number): Fraction {
+  const missing = digits + String(denominator).length - String(numerator).length
+  // As many decimals leave more than `digits` digits, so what is cut off decides nothing.
+  const scale = 10n ** BigInt(Math.max(0, missing + 1))
+  return fraction(coarsen((numerator * scale) / denominator, digits), scale)
 }
 
 /** Coarsens a safe integer to two digits, as `coarsen` does. */

@@ -30,6 +30,7 @@ export function requestMix(
     () => '/trades',
   ]
   const others = [
+    () => `/tokens/${mint()}`,
     () => `/tokens/${mint()}/swaps`,
     () => `/tokens/${mint()}/wallet-aggregates`,
     () => `/wallets/${wallet()}/holdings`,

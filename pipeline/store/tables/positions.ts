@@ -126,6 +126,36 @@ const MINT_POSITIONS = `
   WHERE is_deleted = 0 AND buys + sells > 0
   ORDER BY first_buy_time ASC NULLS LAST, wallet LIMIT ${MOST_ROWS}`
 
+/** Holders of a mint, and its first buy. Integers of 64 bits and more are decimal strings. */
+export interface MintHoldersRow {
+  readonly decimals: number
+  readonly holders: string
+  /** Sum of what they hold, in raw units, counting swaps only (rule C14). */
+  readonly held_amount: string
+  /** The first buy of any wallet; null without one. */
+  readonly first_buy_time: number | null
+}
+
+/** Reads the holders of a mint, as published, summed; null if nobody has traded it. */
+export async function readMintHolders(store: Store, mint: Address): Promise<MintHoldersRow | null> {
+  const [row] = await store.query<MintHoldersRow>(MINT_HOLDERS, { mint }, [
+    'decimals',
+    'holders',
+    'held_amount',
+  ])
+  return row ?? null
+}
+
+const MINT_HOLDERS = `
+  SELECT any(decimals) AS decimals, countIf(bought_amount > sold_amount) AS holders,
+    toString(sumIf(toUInt256(bought_amount - sold_amount), bought_amount > sold_amount)) AS held_amount,
+    min(served_first_buy_time) AS first_buy_time
+  FROM (
+    SELECT decimals, buys, sells, ${SERVED_SUMS}, served_first_buy_time, is_deleted
+    FROM positions WHERE mint = {mint:String} ORDER BY mint, wallet, version DESC LIMIT 1 BY mint, wallet
+  )
+  WHERE is_deleted = 0 AND buys + sells > 0 HAVING count() > 0`
+
 /**
  * Open positions as the engine packs them, which makes no objects to read. Of each there are
  * `PACKED_WORDS` little-endian words, seen as words of 32 bits and, the same bytes, of 64:

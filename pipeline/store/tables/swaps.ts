@@ -232,6 +232,29 @@ export async function withoutMovedRows<R extends EventKeyRow & { readonly versio
   return rows.filter((row) => BigInt(row.version) >= (newest.get(rowKeyText(row)) ?? 0n))
 }
 
+/**
+ * Table expression with a condition that may go on with `AND`: the swaps of `{mints:Array(String)}`
+ * up to slot `{stored:UInt64}`, with block times after `{from:UInt32}` and up to
+ * `{through:UInt32}`. It has the event key, `base_mint`, `block_time` and `columns`.
+ *
+ * It reads projection `by_mint`. After a redecode, a row of it does not count that has a newer
+ * version of another mint or time.
+ */
+export function swapsOfMints(columns: string, wasRedecoded: boolean): string {
+  const rows = `swaps WHERE base_mint IN {mints:Array(String)} AND slot <= {stored:UInt64}
+      AND block_time > {from:UInt32} AND block_time <= {through:UInt32}`
+  const corrected = `LEFT JOIN (
+    SELECT ${EVENT_KEY}, max(version) AS corrected_to FROM swaps
+    WHERE version > 0 AND slot IN (SELECT slot FROM ${rows})
+    GROUP BY ${EVENT_KEY}
+  ) AS corrected USING (${EVENT_KEY})`
+  return `(
+    SELECT base_mint, ${EVENT_KEY}, block_time, version, is_deleted, ${columns} FROM ${rows}
+    ORDER BY base_mint, ${EVENT_KEY}, version DESC LIMIT 1 BY base_mint, ${EVENT_KEY}
+  ) AS found ${wasRedecoded ? corrected : ''}
+  WHERE is_deleted = 0 ${wasRedecoded ? 'AND version >= corrected_to' : ''}`
+}
+
 /** Whether any stored swap was ever corrected. */
 export async function hasCorrectedSwaps(store: Store): Promise<boolean> {
   return (await store.query('SELECT 1 AS one FROM swaps WHERE version > 0 LIMIT 1')).length > 0

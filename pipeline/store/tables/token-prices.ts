@@ -5,6 +5,7 @@ import { USDC, USDT, WSOL } from '../../domain/quote.ts'
 import type { Store } from '../store.ts'
 import { EVENT_KEY, type EventKeyRow, keyOf } from './event-rows.ts'
 import { readSolPrices } from './sol-prices.ts'
+import { swapsOfMints } from './swaps.ts'
 
 // Prices of tokens (rule L5), from tables `pool_states` and `swaps`. Both are read in the order of
 // projection `by_mint`. ClickHouse returns one row for each mint and time that is asked for.
@@ -215,34 +216,17 @@ function earlierBy(key: EventKey, perturb: Perturb | null): number {
   return perturb?.(key).earlierSeconds ?? 0
 }
 
-const CANDIDATES = `base_mint IN {mints:Array(String)} AND slot <= {stored:UInt64}
-      AND block_time > {from:UInt32} AND block_time <= {through:UInt32}`
-
-/**
- * After a redecode, rows do not count that have a newer version of another mint or time: projection
- * `by_mint` still has them (`infra/decisions/read-orders.md`).
- */
 function newestSwaps(isOfWallet: boolean, wasRedecoded: boolean): string {
-  const moved = `LEFT JOIN (
-    SELECT ${EVENT_KEY}, max(version) AS corrected_to FROM swaps
-    WHERE version > 0 AND slot IN (SELECT slot FROM swaps WHERE ${CANDIDATES})
-    GROUP BY ${EVENT_KEY}
-  ) AS corrected USING (${EVENT_KEY})`
   return `
   SELECT mint, point, newest.1 AS time, newest.2 AS slot, newest.3 AS tx_index,
     newest.4 AS wallet, newest.5 AS event_index, toString(newest.6) AS amount,
     toString(newest.7) AS value
   FROM (
-    SELECT mint, ${pointOf('block_time')} AS point,
-      argMax((block_time, ${EVENT_KEY}, amount, value), (block_time, ${EVENT_KEY})) AS newest
-    FROM (
-      SELECT base_mint AS mint, ${EVENT_KEY}, block_time, base_amount AS amount,
-        value_lamports AS value, confidence, version, is_deleted
-      FROM swaps WHERE ${CANDIDATES}${isOfWallet ? ' AND wallet != {ofWallet:UInt32}' : ''}
-      ORDER BY base_mint, ${EVENT_KEY}, version DESC LIMIT 1 BY base_mint, ${EVENT_KEY}
-    ) AS found ${wasRedecoded ? moved : ''}
-    WHERE is_deleted = 0 AND confidence = 'high' AND amount > 0 AND value IS NOT NULL
-      ${wasRedecoded ? 'AND version >= corrected_to' : ''}
+    SELECT base_mint AS mint, ${pointOf('block_time')} AS point,
+      argMax((block_time, ${EVENT_KEY}, base_amount, value_lamports), (block_time, ${EVENT_KEY})) AS newest
+    FROM ${swapsOfMints('base_amount, value_lamports, confidence', wasRedecoded)}
+      AND confidence = 'high' AND base_amount > 0 AND value_lamports IS NOT NULL
+      ${isOfWallet ? 'AND wallet != {ofWallet:UInt32}' : ''}
     GROUP BY mint, point
   )
   ORDER BY point, mint LIMIT {limit:UInt32}
