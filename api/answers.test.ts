@@ -54,7 +54,7 @@ const PATHS = [
   ...['/wallets', '/wallets/W1/metrics', '/wallets/holdings', '/wallets/W1/holdings'],
   ...[`/tokens/${MINT}/swaps`, `/tokens/${MINT}/wallet-aggregates`, '/tokens/held', '/trades'],
   `/tokens/${MINT}`,
-  ...['/wallets/W1/trades', '/trades?side=buy', '/prices/sol'],
+  ...['/wallets/W1/trades', '/trades?side=buy', '/prices/sol', '/search?q=W1'],
 ]
 
 test.serial('an answer about a token from before the first slot is not cached', async (t) => {

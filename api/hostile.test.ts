@@ -188,6 +188,17 @@ const CASES: readonly Case[] = [
   ...NOT_MINTS.filter((value) => value !== '' && value.length < 2000).map((value) =>
     get(`/trades?mint=${value}`, 400, 'invalid_parameter'),
   ),
+  ...[
+    ...[
+      '',
+      '?q=',
+      '?Q=bonk',
+      '?q=a&q=a',
+      `?q=${'a'.repeat(65)}`,
+      `?q=${'%F0%9F%92%B0'.repeat(65)}`,
+    ],
+    ...['?q=%00', '?q=a%0A', '?q=%7F', '?q=a%C2%85b', '?q[]=a'],
+  ].map((query) => get(`/search${query}`, 400, 'invalid_parameter')),
   ...NOT_ALIASES.map((value) => get(`/trades?wallet=${value}`, 404, 'wallet_not_found')),
   ...['', '/swaps', '/wallet-aggregates'].flatMap((what) =>
     NOT_MINTS.map((value) => get(`/tokens/${value}${what}`, 400, 'invalid_parameter')),

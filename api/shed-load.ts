@@ -35,7 +35,7 @@ export function shedLoad(
 }
 
 /** Paths of the resources with a price. */
-const PRODUCT_PATH = /^\/(?:wallets|tokens|trades|prices)(?:[/?]|$)/
+const PRODUCT_PATH = /^\/(?:wallets|tokens|trades|prices|search)(?:[/?]|$)/
 
 const REFUSAL = new ApiError('unavailable', {
   title: 'The service is at its capacity. Retry after the time in Retry-After.',

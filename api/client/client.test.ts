@@ -255,6 +255,7 @@ test.serial(
     const left = answers.at(-1)?.remaining
     t.is((await client.account()).balance_credits, left ?? -1)
     t.is((await client.solPrice()).price_usd, null)
+    t.is((await client.search('w60')).items[0]?.wallet, 'W60')
     t.is((await client.token(aSwap().baseMint)).last_24h.wallets, 2)
     const wallet = newWallet()
     const token = await logIn({

@@ -8,6 +8,7 @@ import type { WalletMetricsItem } from '../items/wallet-metrics.ts'
 import type { HeldTokensAnswer } from '../resources/held-tokens.ts'
 import type { HoldingsAnswer } from '../resources/holdings.ts'
 import type { SolPriceAnswer } from '../resources/prices-sol.ts'
+import type { SearchAnswer } from '../resources/search.ts'
 import type { StatusAnswer } from '../resources/status.ts'
 import type { TokenSwapsAnswer } from '../resources/token-swaps.ts'
 import type { TradesAnswer } from '../resources/trades.ts'
@@ -146,6 +147,13 @@ export class TrackedWallets {
   /** `GET /prices/sol`: SOL in USD at a time (unix seconds), by default now. */
   solPrice(query: { readonly at?: number } = {}): Promise<SolPriceAnswer> {
     return this.#calls.get('/prices/sol', query)
+  }
+
+  /**
+   * `GET /search`: wallets by alias, and tokens by address, symbol or name; at most 20, best first.
+   */
+  search(q: string): Promise<SearchAnswer> {
+    return this.#calls.get('/search', { q })
   }
 
   /** `GET /account`: balance, plan, limits and usage of the key's account; free. */

@@ -86,6 +86,7 @@ test('openapi.json is an OpenAPI 3.1 document of every resource, with its price'
       ['get /wallets/{alias}/trades', 1, 'apiKey'],
       ['get /trades', 3, 'apiKey'],
       ['get /prices/sol', 1, 'apiKey'],
+      ['get /search', 1, 'apiKey'],
       ['get /account', 0, 'apiKey'],
       ['post /auth/nonce', 0, ''],
       ['post /auth/login', 0, ''],

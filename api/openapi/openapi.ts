@@ -42,6 +42,7 @@ export function openApiDocument(resources: readonly Resource[], serverUrl: strin
       { name: 'Wallets', description: 'Tracked wallets, their metrics and holdings.' },
       { name: 'Trades', description: 'Trades of all tracked wallets.' },
       { name: 'Prices', description: 'Prices at which trades are valued.' },
+      { name: 'Search', description: 'Wallets and tokens by what they are called.' },
       {
         name: 'Login',
         description: 'A wallet signs a message and gets a token for the dashboard.',

@@ -24,6 +24,7 @@ import { meUsage } from './me-usage.ts'
 import { meWatchlistsTrending } from './me-watchlists-trending.ts'
 import { pricesSol } from './prices-sol.ts'
 import type { Resource, ResourceDeps } from './resource.ts'
+import { search } from './search.ts'
 import { type FeedStatus, status } from './status.ts'
 import { token } from './token.ts'
 import { tokenSwaps } from './token-swaps.ts'
@@ -64,6 +65,7 @@ export function createResources(
     walletTrades(deps),
     trades(deps),
     pricesSol(deps),
+    search(deps),
     account(deps),
     authNonce(deps),
     authLogin(deps),

@@ -150,6 +150,23 @@ export const optionalAlias = z
   .transform((alias) => alias ?? null)
   .meta({ type: 'string', minLength: 1, examples: ['W1'] })
 
+const SEARCH_TEXT = 'expected 1 to 64 characters, none of them a control character'
+
+/** A text to search for, without spaces around it. */
+export const searchText = z
+  .string({ error: SEARCH_TEXT })
+  .regex(/^\P{Cc}{1,64}$/u, { error: SEARCH_TEXT })
+  .transform((text) => text.trim())
+  .meta({
+    type: 'string',
+    format: 'search-text',
+    minLength: 1,
+    maxLength: 64,
+    description:
+      'An alias, or the address, the beginning of the symbol, or words of the name of a token',
+    examples: ['bonk'],
+  })
+
 /** An alias in the path. `trackedWallet` refuses unknown aliases. */
 export const aliasParameter = z
   .string()

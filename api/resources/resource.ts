@@ -20,6 +20,7 @@ export interface ResourceDocs<Body = unknown> {
     | 'Wallets'
     | 'Trades'
     | 'Prices'
+    | 'Search'
     | 'Login'
     | 'Account'
     | 'Billing'
@@ -194,7 +195,10 @@ export interface ResourceDeps {
   readonly epoch: number
   /** Metrics of a wallet; undefined for one without a row. */
   readonly metricsOf: (wallet: number) => WalletMetricsRow | undefined
-  readonly openPositions: Pick<OpenPositions, 'held' | 'holdings' | keyof HeldRows>
+  readonly openPositions: Pick<
+    OpenPositions,
+    'held' | 'holdings' | 'mostHeld' | 'holdersOf' | keyof HeldRows
+  >
   readonly recentSwaps: Pick<RecentSwaps, 'page'>
   readonly knownFacts: Pick<KnownFacts, 'of'>
 }

@@ -225,6 +225,8 @@ function resourceOf(
     openPositions: {
       held: () => NONE_HELD,
       holdings: () => NONE_HELD,
+      mostHeld: () => [],
+      holdersOf: () => 0,
       marker: 0,
       ofWallet: () => assert.fail('never called'),
       row: () => assert.fail('never called'),

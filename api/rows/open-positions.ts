@@ -88,6 +88,18 @@ export class OpenPositions implements StateModel, HeldRows {
     return { rows: Array.from(found, (token) => this.#heldToken(token)), total }
   }
 
+  /** Returns the `limit` tokens with most holders, in the order of rule C17. */
+  mostHeld(limit: number): readonly string[] {
+    return Array.from(this.#tokens.slice(0, limit), (token) => this.#table.tokens.mint(token))
+  }
+
+  /** Returns how many wallets hold a mint. */
+  holdersOf(mint: string): number {
+    const { tokens } = this.#table
+    const token = tokens.find(wordsOf(mint))
+    return token === 0 ? 0 : tokens.holders(token)
+  }
+
   /**
    * Returns open positions of one wallet or of all (null), held for a time within bounds at block
    * time `now`: by newest trade descending, then mint, then wallet (rules C17, C22).

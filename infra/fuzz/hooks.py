@@ -45,6 +45,13 @@ schemathesis.openapi.format(
     st.one_of(st.sampled_from(MINTS), st.binary(min_size=32, max_size=32).map(base58)),
 )
 schemathesis.openapi.format("cursor", st.sampled_from(TRADES))
+schemathesis.openapi.format(
+    "search-text",
+    st.one_of(
+        st.sampled_from(MINTS),
+        st.text(st.characters(exclude_categories=["Cc", "Cs"]), min_size=1, max_size=64),
+    ),
+)
 
 
 @schemathesis.hook

@@ -138,6 +138,7 @@ export function slowAnswers(inputs: AnswerInputs): SlowAnswer[] {
       }
     }),
     ...tokens(mints, swaps, traded, inputs),
+    ...searches(mints, held, inputs),
     ...mints.map((mint) => {
       const rows = traded.filter((position) => position.mint === mint).sort(byFirstBuy)
       return one(`/tokens/${mint}/wallet-aggregates`, {
@@ -218,6 +219,56 @@ function tokens(
       last_24h: activity(86_400),
     }
     return { path: `/tokens/${mint}`, paging: null, fields, items: [] }
+  })
+}
+
+/** `GET /search` for wallets, and for addresses, symbols and words of names (rule L17). */
+function searches(
+  mints: readonly Address[],
+  held: readonly Traded[],
+  { wallets, facts }: AnswerInputs,
+): SlowAnswer[] {
+  const known = [...facts].map(([mint, { symbol, name }]) => ({ mint, symbol, name }))
+  const texts = known.flatMap(({ symbol, name }) => [
+    ...[symbol, symbol.slice(0, 1).toLowerCase(), symbol.slice(0, 2), name.split(' ').at(-1) ?? ''],
+  ])
+  const numbers = Array.from({ length: wallets }, (_, at) => String(at + 1))
+  return [...new Set([...texts, ...mints, 'W', 'w1'])].flatMap((text): SlowAnswer[] => {
+    if (text === '') return []
+    const lower = text.toLowerCase()
+    const rank = (symbol: string, name: string) => {
+      if (symbol.toLowerCase() === lower) return 0
+      if (symbol.toLowerCase().startsWith(lower)) return 1
+      return name.toLowerCase().split(/\W+/).includes(lower) ? 2 : null
+    }
+    const ofWallets = numbers
+      .filter((number) => `w${number}`.startsWith(lower))
+      .slice(0, 5)
+      .map((number) => ({
+        rank: `w${number}` === lower ? 0 : 1,
+        hit: { kind: 'wallet', wallet: `W${number}`, token: null, holders: null },
+      }))
+    const ofTokens = known
+      .map(({ mint, symbol, name }) => ({
+        rank: mint === text ? 0 : rank(symbol, name),
+        hit: {
+          kind: 'token',
+          wallet: null,
+          token: { address: mint, symbol: symbol || null, name: name || null },
+          holders: held.filter((position) => position.mint === mint).length,
+        },
+      }))
+      .sort(
+        ({ hit: a }, { hit: b }) =>
+          b.holders - a.holders || compare(a.token.address, b.token.address),
+      )
+    const items = [0, 1, 2].flatMap((wanted) =>
+      [...ofWallets, ...ofTokens]
+        .filter((found) => found.rank === wanted)
+        .map(({ hit }) => ({ ...hit, match: ['exact', 'prefix', 'word'][wanted] })),
+    )
+    const path = `/search?q=${encodeURIComponent(text)}`
+    return [{ path, paging: null, fields: { items: items.slice(0, 20) }, items: [] }]
   })
 }
 

@@ -73,6 +73,7 @@ test('no answer, header, message, error, metric or log line of a run names a tra
   secrets.push(...(await secretsIn(t, service.env.DATA_DIR ?? '')))
   const { document: told } = await service.operator('wallets')
   const wallets = (told as { items: { address: string }[] }).items.map(({ address }) => address)
+  await searchesAlike(t, { url, key, heard }, wallets)
   const askOperator = operatorOf(service)
   const events = await askOperator<{ signature: string; slot: string }>(EVENTS)
   await servesNoTrueFigure(t, askOperator, { trades, heard, salt })
@@ -182,6 +183,24 @@ async function hearApi(
       await ask(`${target}?${bad}`, withKey)
   }
   return positions
+}
+
+/** A search for the address of a tracked wallet is answered like one for any other address. */
+async function searchesAlike(
+  t: ExecutionContext,
+  { url, key, heard }: Outside,
+  wallets: readonly string[],
+): Promise<void> {
+  const headers = { authorization: `Bearer ${key}` }
+  const found = async (text: string) => {
+    const answer = await fetch(`${url}/search?q=${text}`, { headers })
+    const names = [...answer.headers.keys()].sort()
+    return { status: answer.status, names, body: await answer.text() }
+  }
+  const other = await found(newWallet().address)
+  t.deepEqual([other.status, other.body], [200, '{"items":[]}'])
+  for (const wallet of wallets.slice(0, 5)) t.deepEqual(await found(wallet), other)
+  heard.push((await found('W1')).body, (await found('a')).body)
 }
 
 /**

@@ -134,7 +134,7 @@ test(`with the users of their roles three processes serve and bill customers${wh
   )
   for (const path of [
     ...['/wallets', '/wallets/W1/metrics', '/wallets/holdings', '/wallets/W1/holdings'],
-    ...['/wallets/W1/trades', '/trades?side=buy', '/prices/sol', '/account'],
+    ...['/wallets/W1/trades', '/trades?side=buy', '/prices/sol', '/search?q=a', '/account'],
     `/tokens/${mint}`,
     ...[`/tokens/${mint}/swaps`, `/tokens/${mint}/wallet-aggregates`, '/tokens/held'],
   ])

@@ -36,6 +36,8 @@ export function requestMix(
     () => `/wallets/${wallet()}/holdings`,
     () => `/wallets/holdings?page=${1 + random.below(20)}`,
     () => `/trades?cursor=${random.pick(cursors)}`,
+    () => `/search?q=${wallet()}`,
+    () => `/search?q=${mint()}`,
   ]
   return Array.from({ length: count }, () => random.pick(random.chance(HOT_SHARE) ? hot : others)())
 }

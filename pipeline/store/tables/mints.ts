@@ -80,3 +80,41 @@ async function queryFacts(store: Store, condition: string, params: QueryParams) 
   })
   return new Map<string, Facts>(rows.map((row) => [row.mint, factsOf(row)]))
 }
+
+/**
+ * Returns the first `limit` mints by symbol, then mint, of which a stored version has a symbol that
+ * begins with `prefix`: ASCII letters in lower case. A mint may be listed twice.
+ */
+export async function findMintsBySymbol(store: Store, prefix: string, limit: number) {
+  const rows = await store.query<{ mint: string }>(
+    `SELECT mint FROM mints WHERE startsWith(lower(symbol), {prefix:String})
+     ORDER BY lower(symbol), mint LIMIT {limit:UInt32}
+     SETTINGS max_threads = 1, preferred_optimize_projection_name = 'by_symbol'`,
+    { prefix, limit },
+  )
+  return rows.map(({ mint }) => mint)
+}
+
+/**
+ * Returns the first `limit` mints, in their order, of which a stored version has a name with all of
+ * these words (`wordsOfName`). A mint may be listed twice. It reads names until there are as many.
+ */
+export async function findMintsByWords(store: Store, words: readonly string[], limit: number) {
+  const hasWords = words.map((_, at) => `hasToken(lower(name), {word${at}:String})`)
+  const rows = await store.query<{ mint: string }>(
+    `SELECT mint FROM mints WHERE ${hasWords.join(' AND ')} ORDER BY mint LIMIT {limit:UInt32}
+     SETTINGS max_threads = 1, optimize_use_projections = 0`,
+    { limit, ...Object.fromEntries(words.map((word, at) => [`word${at}`, word])) },
+  )
+  return rows.map(({ mint }) => mint)
+}
+
+/** Returns a text with its ASCII letters in lower case, as `lower` of ClickHouse does. */
+export function lowerAscii(text: string): string {
+  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
+}
+
+/** Returns the words of a name, in lower case: what stands between other ASCII characters. */
+export function wordsOfName(name: string): string[] {
+  return lowerAscii(name).match(/[a-z0-9\u0080-\uffff]+/g) ?? []
+}
