@@ -1,4 +1,5 @@
 import type { WalletEvent } from '../domain/event.ts'
+import { type Perturb, perturbAmount } from '../domain/perturbation.ts'
 import { swapValueLamports } from '../domain/swap-value.ts'
 
 /** Kinds of effect that an event has on the state of its wallet. */
@@ -71,5 +72,51 @@ export function toFoldEvent(event: WalletEvent): FoldEvent {
         value: null,
         solPriceUsdE9: null,
       }
+  }
+}
+
+/** Returns a swap of a wallet in the form in which it is served (rule I2). */
+export function serveEvent(wallet: number, event: FoldEvent, perturb: Perturb | null): FoldEvent {
+  if (perturb === null) return event
+  const { slot, txIndex, eventIndex, blockTime, kind, mint, decimals } = event
+  const perturbation = perturb({ slot, txIndex, wallet, eventIndex })
+  return {
+    slot,
+    txIndex,
+    eventIndex,
+    blockTime: blockTime - perturbation.earlierSeconds,
+    kind,
+    mint,
+    decimals,
+    amount: perturbAmount(event.amount, perturbation),
+    value: event.value === null ? null : perturbAmount(event.value, perturbation),
+    solPriceUsdE9: event.solPriceUsdE9,
+  }
+}
+
+/** How a wallet is folded: with its transfers (`raw`), or its swaps alone (`strict`, rule L6). */
+export const FOLD_MODES = ['raw', 'strict'] as const
+export type FoldMode = (typeof FOLD_MODES)[number]
+
+/**
+ * Returns an event as a mode folds it for customers: a swap in its served form (rule L13), a token
+ * transfer as it was. Null for an event that the mode leaves out, and for transfers of SOL.
+ */
+export function eventOfMode(
+  wallet: number,
+  event: FoldEvent,
+  mode: FoldMode,
+  perturb: Perturb | null,
+): FoldEvent | null {
+  switch (event.kind) {
+    case 'buy':
+    case 'sell':
+      return serveEvent(wallet, event, perturb)
+    case 'token_in':
+    case 'token_out':
+      return mode === 'raw' ? event : null
+    case 'sol_in':
+    case 'sol_out':
+      return null
   }
 }

@@ -1,6 +1,6 @@
-import { type Perturb, perturbAmount } from '../domain/perturbation.ts'
+import type { Perturb } from '../domain/perturbation.ts'
 import { addNewest, createLot, type Lot, splitProceeds, takeOldest } from './fifo.ts'
-import type { FoldEvent } from './fold-event.ts'
+import { type FoldEvent, serveEvent } from './fold-event.ts'
 import { addTrade, createTradeSums } from './trade-sums.ts'
 import { createTokenState, isBeyond, type TokenState, type WalletState } from './wallet-state.ts'
 
@@ -131,14 +131,8 @@ function foldSell(state: WalletState, event: FoldEvent): void {
 function serve(state: WalletState, event: FoldEvent, perturb: Perturb | null): void {
   if (perturb === null) return
   const token = tokenOf(state, event)
-  const perturbation = perturb({ wallet: state.wallet, ...event })
   token.served ??= createTradeSums()
-  addTrade(token.served, {
-    kind: event.kind,
-    blockTime: event.blockTime - perturbation.earlierSeconds,
-    amount: perturbAmount(event.amount, perturbation),
-    value: event.value === null ? null : perturbAmount(event.value, perturbation),
-  })
+  addTrade(token.served, serveEvent(state.wallet, event, perturb))
 }
 
 function foldTransferOut(state: WalletState, event: FoldEvent): void {
