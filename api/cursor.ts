@@ -12,6 +12,7 @@ export type CursorScope =
   | `trades:${string}`
   | `swaps:${string}`
   | `events:${string}`
+  | `positions:${string}`
 
 /**
  * A position among late trades: every late trade whose mark lies before it was sent. Within one

@@ -39,13 +39,14 @@ import type { KnownFacts } from './rows/known-facts.ts'
 import { Metrics } from './rows/metrics.ts'
 import { OpenPositions } from './rows/open-positions.ts'
 import { RecentSwaps } from './rows/recent-swaps.ts'
+import { WalletHistories } from './rows/wallet-histories.ts'
 import type { StateReader } from './state-reader.ts'
 import type { ApiMetrics } from './telemetry.ts'
 
 /** Dependencies of the resources, without the read models that `createRoutes` creates. */
 type ReadDeps = Omit<
   Parameters<typeof createResources>[0],
-  'metricsOf' | 'openPositions' | 'recentSwaps'
+  'metricsOf' | 'openPositions' | 'recentSwaps' | 'histories'
 >
 
 /** Dependencies of the routes. */
@@ -135,19 +136,21 @@ function createAnswers(deps: RouteDeps): {
   const walletMetrics = new Metrics()
   const openPositions = new OpenPositions()
   const recentSwaps = new RecentSwaps(epoch)
+  const histories = new WalletHistories()
   const { knownFacts } = deps
   const resourceDeps: ResourceDeps & ReadDeps = {
     ...deps,
     metricsOf: (wallet) => walletMetrics.of(wallet),
     openPositions,
     recentSwaps,
+    histories,
   }
   const byMarker = new MarkerCache<RenderedAnswer>(position, {
     maxWeight: MAX_CACHED_BYTES,
     weigh: ({ bytes }) => bytes.length,
   })
   const byMint = new MintAnswerCache(MAX_CACHED_BYTES)
-  for (const model of [walletMetrics, openPositions, recentSwaps, knownFacts, byMint])
+  for (const model of [walletMetrics, openPositions, recentSwaps, histories, knownFacts, byMint])
     reader.add(model)
   return {
     resources: createResources(resourceDeps),

@@ -10,7 +10,7 @@ const ROOT = resolve(import.meta.dirname, '../..')
 const PAGE = 'api/dashboard/page'
 
 /** Rooms of the pipeline that the API may import. */
-const SHARED = ['pipeline/domain', 'pipeline/log', 'pipeline/store', 'pipeline/runtime']
+const SHARED = ['domain', 'fold', 'log', 'store', 'runtime'].map((name) => `pipeline/${name}`)
 
 /** Files directly in `api` that its rooms may import. The other files there assemble the API. */
 const API_BASE = [

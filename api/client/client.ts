@@ -5,6 +5,7 @@ import type { SwapItem } from '../items/swap.ts'
 import type { TokenItem } from '../items/token.ts'
 import type { TradeItem } from '../items/trade.ts'
 import type { WalletMetricsItem } from '../items/wallet-metrics.ts'
+import type { WalletPositionItem } from '../items/wallet-position.ts'
 import type { HeldTokensAnswer } from '../resources/held-tokens.ts'
 import type { HoldingsAnswer } from '../resources/holdings.ts'
 import type { SolPriceAnswer } from '../resources/prices-sol.ts'
@@ -14,6 +15,8 @@ import type { TokenSwapsAnswer } from '../resources/token-swaps.ts'
 import type { TradesAnswer } from '../resources/trades.ts'
 import type { WalletAggregatesAnswer } from '../resources/wallet-aggregates.ts'
 import type { WalletHoldingsAnswer } from '../resources/wallet-holdings.ts'
+import type { ProfitAnswer } from '../resources/wallet-pnl.ts'
+import type { PositionsAnswer } from '../resources/wallet-positions.ts'
 import type { WalletsAnswer } from '../resources/wallets.ts'
 import {
   type Followed,
@@ -64,6 +67,28 @@ export class TrackedWallets {
     query: { readonly limit?: number; readonly cursor?: string } = {},
   ): Promise<TradesAnswer> {
     return this.#calls.get(`/wallets/${encodeURIComponent(alias)}/trades`, query)
+  }
+
+  /** `GET /wallets/{alias}/positions`: a page, the token with the newest event first. */
+  walletPositions(
+    alias: string,
+    query: PositionsQuery & { readonly cursor?: string } = {},
+  ): Promise<PositionsAnswer> {
+    return this.#calls.get(`/wallets/${encodeURIComponent(alias)}/positions`, query)
+  }
+
+  /** `GET /wallets/{alias}/pnl`: profit at full hours or days, and now. */
+  walletPnl(
+    alias: string,
+    query: {
+      readonly interval?: ProfitAnswer['interval']
+      /** Unix seconds. */
+      readonly from?: number
+      readonly to?: number
+      readonly mode?: ProfitAnswer['mode']
+    } = {},
+  ): Promise<ProfitAnswer> {
+    return this.#calls.get(`/wallets/${encodeURIComponent(alias)}/pnl`, query)
   }
 
   /** `GET /wallets/{alias}/holdings` */
@@ -120,6 +145,16 @@ export class TrackedWallets {
   /** All trades of a wallet, as `eachTrade`. */
   eachWalletTrade(alias: string): AsyncGenerator<TradeItem, void, undefined> {
     return eachByCursor((cursor) => this.walletTrades(alias, { limit: 100, ...cursor }))
+  }
+
+  /** All positions of a wallet that match, as `eachTrade`. One that trades meanwhile is left out. */
+  eachWalletPosition(
+    alias: string,
+    query: PositionsQuery = {},
+  ): AsyncGenerator<WalletPositionItem, void, undefined> {
+    return eachByCursor((cursor) =>
+      this.walletPositions(alias, { limit: 200, ...query, ...cursor }),
+    )
   }
 
   /** All swaps of a token, as `eachTrade`. */
@@ -196,6 +231,13 @@ export interface TradesQuery extends QueryValues {
   readonly side?: 'buy' | 'sell'
   readonly from?: number
   readonly to?: number
+}
+
+/** Which positions are listed, and how they are folded; open ones with transfers by default. */
+export interface PositionsQuery extends QueryValues {
+  readonly status?: PositionsAnswer['status']
+  readonly mode?: PositionsAnswer['mode']
+  readonly limit?: number
 }
 
 /** Which holdings are listed; all by default. */

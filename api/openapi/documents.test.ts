@@ -84,6 +84,8 @@ test('openapi.json is an OpenAPI 3.1 document of every resource, with its price'
       ['get /wallets/holdings', 1, 'apiKey'],
       ['get /wallets/{alias}/holdings', 1, 'apiKey'],
       ['get /wallets/{alias}/trades', 1, 'apiKey'],
+      ['get /wallets/{alias}/positions', 1, 'apiKey'],
+      ['get /wallets/{alias}/pnl', 1, 'apiKey'],
       ['get /trades', 3, 'apiKey'],
       ['get /prices/sol', 1, 'apiKey'],
       ['get /search', 1, 'apiKey'],

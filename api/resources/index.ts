@@ -32,6 +32,8 @@ import { trades } from './trades.ts'
 import { walletAggregates } from './wallet-aggregates.ts'
 import { walletHoldings } from './wallet-holdings.ts'
 import { walletMetrics } from './wallet-metrics.ts'
+import { walletPnl } from './wallet-pnl.ts'
+import { walletPositions } from './wallet-positions.ts'
 import { walletTrades } from './wallet-trades.ts'
 import { wallets } from './wallets.ts'
 
@@ -63,6 +65,8 @@ export function createResources(
     holdings(deps),
     walletHoldings(deps),
     walletTrades(deps),
+    walletPositions(deps),
+    walletPnl(deps),
     trades(deps),
     pricesSol(deps),
     search(deps),

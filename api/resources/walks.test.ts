@@ -6,6 +6,7 @@ import { createPerturb } from '../../pipeline/domain/perturbation.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import { createCursorCodec } from '../cursor.ts'
 import { KnownFacts } from '../rows/known-facts.ts'
+import { WalletHistories } from '../rows/wallet-histories.ts'
 import { cursorKeys } from '../testing/cursor-keys.ts'
 import { openStore, type TestStore } from '../testing/open-stores.ts'
 import { aSwapRow, MINT } from '../testing/rows.ts'
@@ -222,6 +223,7 @@ function resourceOf(
     metricsOf: () => undefined,
     recentSwaps,
     knownFacts: new KnownFacts(),
+    histories: new WalletHistories(),
     openPositions: {
       held: () => NONE_HELD,
       holdings: () => NONE_HELD,

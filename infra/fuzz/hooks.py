@@ -67,8 +67,8 @@ def before_call(context, case, kwargs):
             del query["cursor"]
         else:
             query["cursor"] = own
-    # A cursor of a wallet's trades belongs to the wallet. No link leads to another one's.
-    if case.operation.path == "/wallets/{alias}/trades":
+    # A cursor of a wallet's trades or positions belongs to the wallet. No link leads to another one's.
+    if case.operation.path in ("/wallets/{alias}/trades", "/wallets/{alias}/positions"):
         query.pop("cursor", None)
     # A cursor of events belongs to its wallet, which has too few of them for a second page.
     if case.operation.path == "/me/events":

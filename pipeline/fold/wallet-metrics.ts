@@ -82,6 +82,11 @@ export function refoldVersion(revision: number, fence: number): bigint {
   return (BigInt(fence) * REVISIONS_PER_FENCE + BigInt(revision)) << 32n
 }
 
+/** Returns the part of a version that every refold changes, and no other event. */
+export function refoldOf(version: bigint): bigint {
+  return version >> 32n
+}
+
 /**
  * An owner that was evicted may have refolded a wallet fewer times than this without its successor
  * knowing. It stops before its next statement, so more than one is hardly possible. Tokens up to

@@ -34,6 +34,8 @@ export function requestMix(
     () => `/tokens/${mint()}/swaps`,
     () => `/tokens/${mint()}/wallet-aggregates`,
     () => `/wallets/${wallet()}/holdings`,
+    () => `/wallets/${wallet()}/positions`,
+    () => `/wallets/${wallet()}/pnl`,
     () => `/wallets/holdings?page=${1 + random.below(20)}`,
     () => `/trades?cursor=${random.pick(cursors)}`,
     () => `/search?q=${wallet()}`,
