@@ -12,6 +12,7 @@ import {
 } from '../../pipeline/testing/slow-prices.ts'
 import type { SlowRow } from '../../pipeline/testing/slow-tables.ts'
 import { contractTrade } from '../whole-service/trade-item.ts'
+import { slowProfitAnswers } from './slow-profit-answers.ts'
 
 /** What REST must answer to a request, with all pages of a list joined. */
 export interface SlowAnswer {
@@ -81,6 +82,7 @@ export function slowAnswers(inputs: AnswerInputs): SlowAnswer[] {
     .flatMap((event) => (event.kind === 'swap' ? [event] : []))
     .sort(compareEventKeys)
   const newest = swaps.toReversed()
+  const priceInputs = priceInputsOf(swaps, inputs)
   const mints = [...new Set(swaps.map(({ baseMint }) => baseMint))].sort()
   const numbers = Array.from({ length: wallets }, (_, at) => at + 1)
   const traded = mints.flatMap((mint) =>
@@ -137,8 +139,8 @@ export function slowAnswers(inputs: AnswerInputs): SlowAnswer[] {
         items: own.map((swap) => ({ ...swapItem(swap), ...addedFields(swap, facts) })),
       }
     }),
-    ...tokens(mints, swaps, traded, inputs),
-    ...searches(mints, held, inputs),
+    ...tokens(mints, swaps, traded, priceInputs, inputs),
+    ...slowProfitAnswers(inputs, priceInputs),
     ...mints.map((mint) => {
       const rows = traded.filter((position) => position.mint === mint).sort(byFirstBuy)
       return one(`/tokens/${mint}/wallet-aggregates`, {
@@ -150,14 +152,12 @@ export function slowAnswers(inputs: AnswerInputs): SlowAnswer[] {
   ]
 }
 
-/** `GET /tokens/{mint}` of each mint (rule L9). */
-function tokens(
-  mints: readonly Address[],
+/** What prices of tokens follow from. */
+function priceInputsOf(
   swaps: readonly Swap[],
-  traded: readonly Traded[],
-  { facts, now, pools, prices, maxAgeSeconds }: AnswerInputs,
-): SlowAnswer[] {
-  const priceInputs: SlowPriceInputs = {
+  { pools, prices, maxAgeSeconds }: AnswerInputs,
+): SlowPriceInputs {
+  return {
     swaps: swaps.map((swap) => ({
       ...swap,
       mint: swap.baseMint,
@@ -172,6 +172,16 @@ function tokens(
     ),
     solPriceMaxAgeSeconds: maxAgeSeconds,
   }
+}
+
+/** `GET /tokens/{mint}` of each mint (rule L9). */
+function tokens(
+  mints: readonly Address[],
+  swaps: readonly Swap[],
+  traded: readonly Traded[],
+  priceInputs: SlowPriceInputs,
+  { facts, now }: AnswerInputs,
+): SlowAnswer[] {
   const sol = slowSolPrice(priceInputs, now)
   return mints.map((mint): SlowAnswer => {
     const { supply = null, symbol = '', name = '' } = facts.get(mint) ?? {}
@@ -219,56 +229,6 @@ function tokens(
       last_24h: activity(86_400),
     }
     return { path: `/tokens/${mint}`, paging: null, fields, items: [] }
-  })
-}
-
-/** `GET /search` for wallets, and for addresses, symbols and words of names (rule L17). */
-function searches(
-  mints: readonly Address[],
-  held: readonly Traded[],
-  { wallets, facts }: AnswerInputs,
-): SlowAnswer[] {
-  const known = [...facts].map(([mint, { symbol, name }]) => ({ mint, symbol, name }))
-  const texts = known.flatMap(({ symbol, name }) => [
-    ...[symbol, symbol.slice(0, 1).toLowerCase(), symbol.slice(0, 2), name.split(' ').at(-1) ?? ''],
-  ])
-  const numbers = Array.from({ length: wallets }, (_, at) => String(at + 1))
-  return [...new Set([...texts, ...mints, 'W', 'w1'])].flatMap((text): SlowAnswer[] => {
-    if (text === '') return []
-    const lower = text.toLowerCase()
-    const rank = (symbol: string, name: string) => {
-      if (symbol.toLowerCase() === lower) return 0
-      if (symbol.toLowerCase().startsWith(lower)) return 1
-      return name.toLowerCase().split(/\W+/).includes(lower) ? 2 : null
-    }
-    const ofWallets = numbers
-      .filter((number) => `w${number}`.startsWith(lower))
-      .slice(0, 5)
-      .map((number) => ({
-        rank: `w${number}` === lower ? 0 : 1,
-        hit: { kind: 'wallet', wallet: `W${number}`, token: null, holders: null },
-      }))
-    const ofTokens = known
-      .map(({ mint, symbol, name }) => ({
-        rank: mint === text ? 0 : rank(symbol, name),
-        hit: {
-          kind: 'token',
-          wallet: null,
-          token: { address: mint, symbol: symbol || null, name: name || null },
-          holders: held.filter((position) => position.mint === mint).length,
-        },
-      }))
-      .sort(
-        ({ hit: a }, { hit: b }) =>
-          b.holders - a.holders || compare(a.token.address, b.token.address),
-      )
-    const items = [0, 1, 2].flatMap((wanted) =>
-      [...ofWallets, ...ofTokens]
-        .filter((found) => found.rank === wanted)
-        .map(({ hit }) => ({ ...hit, match: ['exact', 'prefix', 'word'][wanted] })),
-    )
-    const path = `/search?q=${encodeURIComponent(text)}`
-    return [{ path, paging: null, fields: { items: items.slice(0, 20) }, items: [] }]
   })
 }
 
