@@ -8,10 +8,12 @@ import {
   slowTokenPrice,
 } from '../../pipeline/testing/slow-prices.ts'
 import {
+  type PriceAt,
   type SlowPosition,
   slowEventsOf,
+  slowPoints,
   slowPositions,
-  slowProfitAt,
+  slowWorth,
 } from '../../pipeline/testing/slow-profit.ts'
 import type { AnswerInputs, SlowAnswer } from './slow-answers.ts'
 
@@ -33,11 +35,6 @@ export function slowProfitAnswers(inputs: AnswerInputs, prices: SlowPriceInputs)
     })
   })
 }
-
-type PriceAt = (mint: string, time: number) => SlowPrice | null
-
-/** What an amount is worth, rounded down to a lamport. */
-const worth = (amount: bigint, { price }: SlowPrice) => (amount * price.over) / price.under
 
 function positionsAnswers(
   wallet: number,
@@ -67,7 +64,7 @@ function positionItem(
   const { firstTradeTime: first, lastTradeTime: last } = position
   const price = amount > 0n ? found : null
   const whole = new Rational(10n ** BigInt(decimals), 10n ** 9n)
-  const value = price === null ? null : worth(amount, price)
+  const value = price === null ? null : slowWorth(amount, price)
   let profit: bigint | null = realized
   if (amount > 0n) profit = value === null ? null : realized + value - cost
   let held: number | null = null
@@ -120,7 +117,17 @@ function pnlAnswers(
       mode,
       as_of: now,
       count: times.length,
-      items: slowPoints(events, times, interval === '1h' ? 3600 : 86_400, priceAt),
+      items: slowPoints(events, times, interval === '1h' ? 3600 : 86_400, priceAt).map(
+        ({ realized, value, pricedCost, ...point }) => ({
+          time: point.time,
+          realized_sol: inSol(realized),
+          unrealized_sol: inSol(value - pricedCost),
+          total_sol: inSol(realized + value - pricedCost),
+          open_cost_sol: inSol(point.openCost),
+          volume_sol: inSol(point.volume),
+          unpriced: point.unpriced,
+        }),
+      ),
     },
     items: [],
   })
@@ -139,31 +146,4 @@ function pnlAnswers(
     ),
     answer('1d', '', withNow(multiples(now - 30 * 86_400, 86_400))),
   ]
-}
-
-/** The points of a wallet's profit at some times, each from all events (rule L8). */
-export function slowPoints(
-  events: readonly SlowEvent[],
-  times: readonly number[],
-  interval: number,
-  priceAt: PriceAt,
-): Record<string, number>[] {
-  return times.map((time) => {
-    const { realized, openCost, traded, open } = slowProfitAt(events, time)
-    let [unrealized, unpriced] = [0n, 0]
-    for (const [mint, { amount, cost }] of open) {
-      const price = priceAt(mint, time)
-      if (price === null) unpriced += 1
-      else unrealized += worth(amount, price) - cost
-    }
-    return {
-      time,
-      realized_sol: inSol(realized),
-      unrealized_sol: inSol(unrealized),
-      total_sol: inSol(realized + unrealized),
-      open_cost_sol: inSol(openCost),
-      volume_sol: inSol(traded - slowProfitAt(events, time - interval).traded),
-      unpriced,
-    }
-  })
 }

@@ -1,5 +1,6 @@
 import { slowToken } from './slow-books.ts'
 import type { SlowEvent } from './slow-events.ts'
+import type { SlowPrice } from './slow-prices.ts'
 
 /** What is lost and gained at a time, by rules L7 and L8, from plain loops over all events. */
 export interface SlowProfit {
@@ -73,4 +74,35 @@ export function slowProfitAt(events: readonly SlowEvent[], time: number): SlowPr
     if (amount > 0n) open.set(mint, { amount, cost })
   }
   return { realized, openCost, traded, open }
+}
+
+/** Returns the price of a mint at a time (rule L5). */
+export type PriceAt = (mint: string, time: number) => SlowPrice | null
+
+/** What an amount is worth: lamports, rounded down (rule L7). */
+export function slowWorth(amount: bigint, { price }: SlowPrice): bigint {
+  return (amount * price.over) / price.under
+}
+
+/** Returns the points of a wallet's profit at some times, each from all events (rule L8). */
+export function slowPoints(
+  events: readonly SlowEvent[],
+  times: readonly number[],
+  interval: number,
+  priceAt: PriceAt,
+) {
+  return times.map((time) => {
+    const { realized, openCost, traded, open } = slowProfitAt(events, time)
+    let [value, pricedCost, unpriced] = [0n, 0n, 0]
+    for (const [mint, { amount, cost }] of open) {
+      const price = priceAt(mint, time)
+      if (price === null) unpriced += 1
+      else {
+        value += slowWorth(amount, price)
+        pricedCost += cost
+      }
+    }
+    const volume = traded - slowProfitAt(events, time - interval).traded
+    return { time, realized, openCost, volume, value, pricedCost, unpriced }
+  })
 }
