@@ -147,7 +147,7 @@ export class TrackedWallets {
     return eachByCursor((cursor) => this.walletTrades(alias, { limit: 100, ...cursor }))
   }
 
-  /** All positions of a wallet that match, as `eachTrade`. One that trades meanwhile is left out. */
+  /** All positions of a wallet that match, as `eachTrade`; without those that trade meanwhile. */
   eachWalletPosition(
     alias: string,
     query: PositionsQuery = {},

@@ -124,7 +124,12 @@ test.serial(
     const { api, key, get } = await start(t)
     const list = { wallet: 'W1', limit: 100, has_more: false, next_cursor: null }
     t.deepEqual(await get('/wallets/W1/positions'), {
-      ...{ ...list, status: 'open', mode: 'raw', as_of: null, count: 0, items: [] },
+      ...list,
+      status: 'open',
+      mode: 'raw',
+      as_of: null,
+      count: 0,
+      items: [],
     })
     await storeHistory(api)
     await api.writer.moveTo(100)
@@ -137,7 +142,11 @@ test.serial(
       },
       {
         all: {
-          ...{ ...list, status: 'all', mode: 'raw', as_of: T + 100, count: 2 },
+          ...list,
+          status: 'all',
+          mode: 'raw',
+          as_of: T + 100,
+          count: 2,
           items: [CLOSED, OPEN],
         },
         closed: [CLOSED],
@@ -166,26 +175,36 @@ test.serial(
     await api.writer.insert('transfers', [transfer(20, 'in', JUP, 1_234_567)])
     await api.writer.moveTo(100)
     const unknown = {
-      ...{ price_sol: null, price_source: null, price_age_seconds: null, value_sol: null },
-      ...{ unrealized_sol: null, return_pct: null },
+      price_sol: null,
+      price_source: null,
+      price_age_seconds: null,
+      value_sol: null,
+      unrealized_sol: null,
+      return_pct: null,
     }
     const none = { bought_sol: 0, sold_sol: 0, buys: 0, sells: 0, realized_sol: 0 }
     const never = { holding_seconds: null, first_trade_at: null, last_trade_at: null }
     t.deepEqual((await get('/wallets/W1/positions')).items, [
       {
-        ...{ ...OPEN, ...unknown, ...none, ...never, token: token(JUP), amount: '1234567' },
-        ...{ cost_sol: 0, avg_cost_sol: 0 },
+        ...OPEN,
+        ...unknown,
+        ...none,
+        ...never,
+        token: token(JUP),
+        amount: '1234567',
+        cost_sol: 0,
+        avg_cost_sol: 0,
       },
       {
-        ...{
-          ...OPEN,
-          ...unknown,
-          amount: '1000000',
-          cost_sol: 6,
-          avg_cost_sol: 6,
-          realized_sol: 0,
-        },
-        ...{ sold_sol: 0, sells: 0, last_trade_at: T + 10 },
+        ...OPEN,
+        ...unknown,
+        amount: '1000000',
+        cost_sol: 6,
+        avg_cost_sol: 6,
+        realized_sol: 0,
+        sold_sol: 0,
+        sells: 0,
+        last_trade_at: T + 10,
       },
     ])
   },
@@ -225,8 +244,12 @@ test.serial('late, corrected and withdrawn events change what was answered befor
       item.buys,
     ])
   const refolded = (revision: number) => ({
-    ...{ wallet: 1, status: 'review', score_e2: null, sol_balance_lamports: null },
-    ...{ version: String((BigInt(revision) << 32n) + 3n), revision },
+    wallet: 1,
+    status: 'review',
+    score_e2: null,
+    sol_balance_lamports: null,
+    version: String((BigInt(revision) << 32n) + 3n),
+    revision,
   })
   await api.writer.insert('swaps', [swap(10, 'buy', 1), swap(30, 'sell', 5)])
   await api.writer.insert('wallet_metrics', [refolded(0)])
@@ -255,12 +278,22 @@ test.serial(
   async (t) => {
     const { api, key, get } = await start(t)
     t.deepEqual(await get('/wallets/W1/pnl'), {
-      ...{ wallet: 'W1', interval: '1d', mode: 'raw', as_of: null, count: 0, items: [] },
+      wallet: 'W1',
+      interval: '1d',
+      mode: 'raw',
+      as_of: null,
+      count: 0,
+      items: [],
     })
     await storeHistory(api) // until 22:14:30
     await insertPoolStates(opened.store, [
       {
-        ...{ at: T + 7000, mint: MINT, pool: 'pool', quoteMint: WSOL, quoteReserve: 1n, slot: 1 },
+        at: T + 7000,
+        mint: MINT,
+        pool: 'pool',
+        quoteMint: WSOL,
+        quoteReserve: 1n,
+        slot: 1,
         price: { quote: 4000n, base: 1n }, // 4 SOL a token
       },
     ])
@@ -276,7 +309,11 @@ test.serial(
       unpriced: 0,
     })
     const nothing = {
-      ...{ realized_sol: 0, unrealized_sol: 0, total_sol: 0, open_cost_sol: 0, volume_sol: 0 },
+      realized_sol: 0,
+      unrealized_sol: 0,
+      total_sol: 0,
+      open_cost_sol: 0,
+      volume_sol: 0,
       unpriced: 0,
     }
     const atStart = { time: T - 800, ...nothing }
@@ -293,7 +330,11 @@ test.serial(
       },
       {
         all: {
-          ...{ wallet: 'W1', interval: '1h', mode: 'raw', as_of: now, count: 4 },
+          wallet: 'W1',
+          interval: '1h',
+          mode: 'raw',
+          as_of: now,
+          count: 4,
           items: points,
         },
         within: points.slice(1, 2),

@@ -8,10 +8,10 @@ import type { CursorCodec } from '../cursor.ts'
 import type { ProblemCode } from '../errors.ts'
 import type { HeldRows } from '../items/wallet-holdings-text.ts'
 import type { JsonText } from '../rendered-answer.ts'
+import type { KeptHistories } from '../rows/kept-histories.ts'
 import type { KnownFacts } from '../rows/known-facts.ts'
 import type { OpenPositions } from '../rows/open-positions.ts'
 import type { RecentSwaps } from '../rows/recent-swaps.ts'
-import type { WalletHistories } from '../rows/wallet-histories.ts'
 import type { StoragePosition } from '../storage-position.ts'
 
 /** Documentation of a resource, in addition to its schemas. */
@@ -202,5 +202,5 @@ export interface ResourceDeps {
   >
   readonly recentSwaps: Pick<RecentSwaps, 'page'>
   readonly knownFacts: Pick<KnownFacts, 'of'>
-  readonly histories: Pick<WalletHistories, 'read'>
+  readonly histories: Pick<KeptHistories, 'read'>
 }

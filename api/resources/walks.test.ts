@@ -5,8 +5,8 @@ import { compareEventKeys, type EventKey, eventKeyText } from '../../pipeline/do
 import { createPerturb } from '../../pipeline/domain/perturbation.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import { createCursorCodec } from '../cursor.ts'
+import { KeptHistories } from '../rows/kept-histories.ts'
 import { KnownFacts } from '../rows/known-facts.ts'
-import { WalletHistories } from '../rows/wallet-histories.ts'
 import { cursorKeys } from '../testing/cursor-keys.ts'
 import { openStore, type TestStore } from '../testing/open-stores.ts'
 import { aSwapRow, MINT } from '../testing/rows.ts'
@@ -223,7 +223,7 @@ function resourceOf(
     metricsOf: () => undefined,
     recentSwaps,
     knownFacts: new KnownFacts(),
-    histories: new WalletHistories(),
+    histories: new KeptHistories(),
     openPositions: {
       held: () => NONE_HELD,
       holdings: () => NONE_HELD,

@@ -11,8 +11,8 @@ import { slowEventsOf, slowPoints } from '../../pipeline/testing/slow-profit.ts'
 import { decodedRow } from '../../pipeline/workers/fold/event-rows.ts'
 import { aSwap } from '../testing/a-swap.ts'
 import { openStore } from '../testing/open-stores.ts'
+import { KeptHistories } from './kept-histories.ts'
 import { readProfitPoints } from './profit-points.ts'
-import { WalletHistories } from './wallet-histories.ts'
 
 /** Wallets that are compared; `.ci/long` takes 200. */
 const WALLETS = Number(process.env.PNL_WALLETS ?? 10)
@@ -100,7 +100,7 @@ test('hourly profit over a week equals that of the slow reference, for every wal
       },
     ]),
   )
-  const histories = new WalletHistories()
+  const histories = new KeptHistories()
   const times = Array.from({ length: 7 * 24 }, (_, hour) => START + (hour + 1) * 3600)
   let compared = 0
   for (let wallet = 1; wallet <= WALLETS; wallet += 1)
@@ -111,7 +111,12 @@ test('hourly profit over a week equals that of the slow reference, for every wal
         return inputs ? slowTokenPrice(inputs, mint, wallet, time) : null
       }
       const found = await readProfitPoints(store, {
-        ...{ wallet, mode, perturb: null, histories, times, interval: 3600 },
+        wallet,
+        mode,
+        perturb: null,
+        histories,
+        times,
+        interval: 3600,
         prices: { stored: 1_000_000, wasRedecoded: false, solPriceMaxAgeSeconds: 3600 },
       })
       t.deepEqual(found, slowPoints(slowEventsOf(own, mode), times, 3600, priceAt))

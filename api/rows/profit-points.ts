@@ -10,11 +10,11 @@ import {
 } from '../../pipeline/store/tables/token-prices.ts'
 import type { ProfitPoint } from '../items/profit-point.ts'
 import { lamportsAt } from '../items/wallet-position.ts'
-import type { WalletHistories } from './wallet-histories.ts'
+import type { KeptHistories } from './kept-histories.ts'
 
 /** Which points of a wallet's profit are wanted. */
 export interface ProfitPointsOf extends FoldAs {
-  readonly histories: Pick<WalletHistories, 'read'>
+  readonly histories: Pick<KeptHistories, 'read'>
   /** Unix seconds, ascending. */
   readonly times: readonly number[]
   /** Seconds before a point whose swaps are its volume. */

@@ -76,7 +76,11 @@ export function toFoldEvent(event: WalletEvent): FoldEvent {
 }
 
 /** Returns a swap of a wallet in the form in which it is served (rule I2). */
-export function serveEvent(wallet: number, event: FoldEvent, perturb: Perturb | null): FoldEvent {
+export function serveFoldEvent(
+  wallet: number,
+  event: FoldEvent,
+  perturb: Perturb | null,
+): FoldEvent {
   if (perturb === null) return event
   const { slot, txIndex, eventIndex, blockTime, kind, mint, decimals } = event
   const perturbation = perturb({ slot, txIndex, wallet, eventIndex })
@@ -111,7 +115,7 @@ export function eventOfMode(
   switch (event.kind) {
     case 'buy':
     case 'sell':
-      return serveEvent(wallet, event, perturb)
+      return serveFoldEvent(wallet, event, perturb)
     case 'token_in':
     case 'token_out':
       return mode === 'raw' ? event : null

@@ -1,6 +1,6 @@
 import type { Perturb } from '../domain/perturbation.ts'
 import { addNewest, createLot, type Lot, splitProceeds, takeOldest } from './fifo.ts'
-import { type FoldEvent, serveEvent } from './fold-event.ts'
+import { type FoldEvent, serveFoldEvent } from './fold-event.ts'
 import { addTrade, createTradeSums } from './trade-sums.ts'
 import { createTokenState, isBeyond, type TokenState, type WalletState } from './wallet-state.ts'
 
@@ -132,7 +132,7 @@ function serve(state: WalletState, event: FoldEvent, perturb: Perturb | null): v
   if (perturb === null) return
   const token = tokenOf(state, event)
   token.served ??= createTradeSums()
-  addTrade(token.served, serveEvent(state.wallet, event, perturb))
+  addTrade(token.served, serveFoldEvent(state.wallet, event, perturb))
 }
 
 function foldTransferOut(state: WalletState, event: FoldEvent): void {

@@ -34,8 +34,9 @@ export interface OpenPosition {
  * Folds the events of a wallet, in event-key order, and tells what they add up to at some times.
  *
  * Block times never go back along the chain. With a salt the time of a swap is its served one, by
- * up to 16 s before the true one, so an event may count at a time and an earlier one not. The events
- * that far after a time are therefore folded into a copy, without those that do not count yet.
+ * up to 16 s before the true one, so an event may count at a time and an earlier one not. The
+ * events that far after a time are therefore folded into a copy, without those that do not count
+ * yet.
  */
 export class ProfitFold {
   readonly #as: FoldAs

@@ -92,8 +92,8 @@ export async function* readShortEvents(
 }
 
 /**
- * Yields the stored swaps and token transfers of a wallet up to slot `to`, in event-key order, after
- * a place. One query a page, of at most 5,000 events.
+ * Yields the stored swaps and token transfers of a wallet up to slot `to`, in event-key order,
+ * after a place. One query a page, of at most 5,000 events.
  */
 export async function* readTokenHistory(
   store: Store,

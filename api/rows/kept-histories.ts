@@ -10,11 +10,11 @@ import type { StateModel } from '../state-reader.ts'
 
 /**
  * The swaps and token transfers of wallets, read when somebody asks and kept in memory, some 300
- * bytes each. A later read adds what came since. A late, corrected or withdrawn event makes a worker
- * fold its wallet again from the first event (rules C16, K9); the log of states tells that, and the
- * wallet is then read again as a whole.
+ * bytes each. A later read adds what came since. A late, corrected or withdrawn event makes a
+ * worker fold its wallet again from the first event (rules C16, K9); the log of states tells that,
+ * and the wallet is then read again as a whole.
  */
-export class WalletHistories implements StateModel {
+export class KeptHistories implements StateModel {
   readonly #kept = new LRUCache<number, readonly StoredEvent[]>({
     maxSize: MOST_EVENTS,
     sizeCalculation: (events) => events.length + 1,
