@@ -32,6 +32,7 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
   lots: [inStore('books')],
   disposals: [inStore('books'), inStore('rollups')],
   first_buys: [inStore('books')],
+  profit_hours: [inStore('profit-hours'), inStore('books')],
   positions: [inStore('positions'), inStore('books')],
   wallet_metrics: [inStore('wallet-metrics'), inStore('tracked-wallets')],
   wallet_token_hours: [inStore('rollups')],

@@ -47,6 +47,7 @@ const KEYS: Readonly<Record<SlowTableName, readonly string[]>> = {
   ],
   positions: ['wallet', 'mint'],
   first_buys: ['mint', 'wallet'],
+  profit_hours: ['wallet', 'hour', 'mint'],
   wallet_metrics: ['wallet'],
 }
 const TABLES = Object.keys(KEYS) as SlowTableName[]

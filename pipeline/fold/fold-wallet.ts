@@ -1,6 +1,7 @@
 import type { Perturb } from '../domain/perturbation.ts'
 import { addNewest, createLot, type Lot, splitProceeds, takeOldest } from './fifo.ts'
-import { type FoldEvent, serveFoldEvent } from './fold-event.ts'
+import type { FoldEvent } from './fold-event.ts'
+import { addToProfitHour, servedSwap, transferServedLots } from './profit-hours.ts'
 import { addTrade, createTradeSums } from './trade-sums.ts'
 import { createTokenState, isBeyond, type TokenState, type WalletState } from './wallet-state.ts'
 
@@ -32,18 +33,19 @@ export function foldEvent(
   switch (event.kind) {
     case 'buy':
       foldBuy(state, event)
-      serve(state, event, perturb)
+      serve(state, event, perturb, 0n)
       break
     case 'sell':
-      foldSell(state, event)
-      serve(state, event, perturb)
+      serve(state, event, perturb, foldSell(state, event))
       break
     case 'token_in':
       state.transfersIn += 1
+      transferServedLots(tokenOf(state, event), event, perturb !== null)
       pushLot(state, tokenOf(state, event), createLot(event, 'transfer', 0n))
       break
     case 'token_out':
       state.transfersOut += 1
+      transferServedLots(tokenOf(state, event), event, perturb !== null)
       foldTransferOut(state, event)
       break
     case 'sol_in':
@@ -89,7 +91,8 @@ function foldBuy(state: WalletState, event: FoldEvent): void {
   pushLot(state, token, createLot(event, 'buy', event.value ?? 0n))
 }
 
-function foldSell(state: WalletState, event: FoldEvent): void {
+/** Returns the realised profit in lamports; 0 for a sell without a value. */
+function foldSell(state: WalletState, event: FoldEvent): bigint {
   const { amount, value, blockTime } = event
   const token = tradedTokenOf(state, event)
   const soldMore = token.sold > token.bought
@@ -126,13 +129,22 @@ function foldSell(state: WalletState, event: FoldEvent): void {
     state.exitTokens += 1
     state.exitSecondsSum += token.exitSeconds
   }
+  return profit
 }
 
-function serve(state: WalletState, event: FoldEvent, perturb: Perturb | null): void {
-  if (perturb === null) return
+/** Folds the served form of a swap. `profit`: what the swap itself realised. */
+function serve(
+  state: WalletState,
+  event: FoldEvent,
+  perturb: Perturb | null,
+  profit: bigint,
+): void {
   const token = tokenOf(state, event)
+  if (perturb === null) return addToProfitHour(state, token, event, event, profit)
+  const served = servedSwap(event, perturb({ wallet: state.wallet, ...event }))
   token.served ??= createTradeSums()
-  addTrade(token.served, serveFoldEvent(state.wallet, event, perturb))
+  addTrade(token.served, served)
+  addToProfitHour(state, token, event, served, profit)
 }
 
 function foldTransferOut(state: WalletState, event: FoldEvent): void {

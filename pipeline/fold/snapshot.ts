@@ -1,5 +1,6 @@
 import { saltFingerprint } from '../domain/perturbation.ts'
-import { addNewest, type Lot, openLots } from './fifo.ts'
+import { addNewest, type Lot, type LotQueue, openLots } from './fifo.ts'
+import { isHourOver, type ProfitHour } from './profit-hours.ts'
 import type { TradeSums } from './trade-sums.ts'
 import {
   createTokenState,
@@ -13,7 +14,7 @@ import {
  * it changes and the others can still be read. When the fold gives another state for the same
  * events, leave only a new one: wallets with other snapshots are folded again.
  */
-export const SNAPSHOT_FORMATS: readonly number[] = [3]
+export const SNAPSHOT_FORMATS: readonly number[] = [4]
 
 /**
  * Returns the format to write, and all that can be read, as they are stored: the format in the
@@ -27,10 +28,13 @@ export function storedFormats(salt: string | null) {
 }
 
 /**
- * Encodes a state as JSON arrays, bigints as decimal strings. Consumed lots are left out. So are
- * pending changes: write their rows first.
+ * Encodes a state as JSON arrays, bigints as decimal strings. Consumed lots and hours that are over
+ * are left out. So are pending changes: write their rows first.
  */
 export function encodeSnapshot(state: WalletState): string {
+  const tokens = [...state.tokens.values()]
+  let newestTime = 0
+  for (const { lastTradeTime } of tokens) newestTime = Math.max(newestTime, lastTradeTime ?? 0)
   return JSON.stringify([
     state.wallet,
     state.revision,
@@ -38,7 +42,7 @@ export function encodeSnapshot(state: WalletState): string {
     SUMS.map((field) => state[field].toString()),
     state.balance?.toString() ?? null,
     state.hours,
-    [...state.tokens.values()].map(encodeToken),
+    tokens.map((token) => encodeToken(token, newestTime)),
   ])
 }
 
@@ -106,7 +110,7 @@ type EncodedState = [
   ReturnType<typeof encodeToken>[],
 ]
 
-function encodeToken(token: TokenState) {
+function encodeToken(token: TokenState, newestTime: number) {
   return [
     token.mint,
     token.decimals,
@@ -130,11 +134,14 @@ function encodeToken(token: TokenState) {
     ].map(String),
     openLots(token).map(encodeLot),
     token.served === null ? null : encodeServed(token.served),
+    token.servedLots === null ? null : openLots(token.servedLots).map(encodeLot),
+    token.strictLots === null ? null : openLots(token.strictLots).map(encodeLot),
+    token.profitHours.filter((sums) => !isHourOver(sums, newestTime)).map(encodeHour),
   ] as const
 }
 
 function decodeToken(encoded: ReturnType<typeof encodeToken>): TokenState {
-  const [mint, decimals, counts, sums, lots, served] = encoded
+  const [mint, decimals, counts, sums, lots, served, servedLots, strictLots, hours] = encoded
   const [buys, sells, firstBuyTime, firstTradeTime, lastTradeTime, valuedSells, exitSeconds] =
     counts
   const sum = (index: number) => decodeInteger(sums[index] ?? '0')
@@ -154,8 +161,27 @@ function decodeToken(encoded: ReturnType<typeof encodeToken>): TokenState {
   token.valuedSells = valuedSells ?? 0
   token.exitSeconds = exitSeconds ?? null
   token.served = served === null ? null : decodeServed(served)
-  for (const lot of lots) addNewest(token, decodeLot(lot))
+  addLots(token, lots)
+  if (servedLots !== null) token.servedLots = addLots({ oldest: null, newest: null }, servedLots)
+  if (strictLots !== null) token.strictLots = addLots({ oldest: null, newest: null }, strictLots)
+  token.profitHours = hours.map(decodeHour)
   return token
+}
+
+function addLots(queue: LotQueue, lots: readonly ReturnType<typeof encodeLot>[]): LotQueue {
+  for (const lot of lots) addNewest(queue, decodeLot(lot))
+  return queue
+}
+
+function encodeHour(sums: ProfitHour) {
+  const { hour, trades, valuedSells, volume, realized, strictRealized } = sums
+  return [[hour, trades, valuedSells], [volume, realized, strictRealized].map(String)] as const
+}
+
+function decodeHour([counts, sums]: ReturnType<typeof encodeHour>): ProfitHour {
+  const [hour = 0, trades = 0, valuedSells = 0] = counts
+  const [volume = 0n, realized = 0n, strictRealized = 0n] = sums.map(BigInt)
+  return { hour, trades, valuedSells, volume, realized, strictRealized, dirty: false }
 }
 
 function encodeServed(served: TradeSums) {

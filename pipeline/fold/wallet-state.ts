@@ -1,5 +1,6 @@
 import type { Lot, LotPart, LotQueue } from './fifo.ts'
 import type { FoldEvent } from './fold-event.ts'
+import type { ProfitHour } from './profit-hours.ts'
 import type { TradeSums } from './trade-sums.ts'
 
 /**
@@ -65,6 +66,15 @@ export interface TokenState extends LotQueue, TradeSums {
   valuedSells: number
   /** Sums of trades in their served form; null while they are served as they happened. */
   served: TradeSums | null
+  /**
+   * Open lots of the served swaps and of the transfers; null while swaps are served as they
+   * happened, because the lots are then those of the position.
+   */
+  servedLots: LotQueue | null
+  /** Open lots of the served swaps alone (rule L6); null while they equal those with transfers. */
+  strictLots: LotQueue | null
+  /** Sums of the hours to which events may still come. */
+  profitHours: readonly ProfitHour[]
   /** Seconds from the first buy to the latest almost full exit; null while not exited (rule C8). */
   exitSeconds: number | null
   /** Whether the position changed since its row was last written. */
@@ -93,14 +103,15 @@ export type FirstBuy = Pick<
 >
 
 /**
- * Positions and lots that changed, each once, and new first buys and disposals. In the order of the
- * events.
+ * Positions, lots and hours that changed, each once, and new first buys and disposals. In the order
+ * of the events.
  */
 export interface StateChanges {
   readonly tokens: TokenState[]
   readonly firstBuys: FirstBuy[]
   readonly lots: { readonly mint: string; readonly lot: Lot }[]
   readonly disposals: Disposal[]
+  readonly profitHours: { readonly mint: string; readonly sums: ProfitHour }[]
   /** Whether any metric changed. */
   metrics: boolean
 }
@@ -179,13 +190,16 @@ export function createTokenState(mint: string, decimals: number): TokenState {
     realized: 0n,
     valuedSells: 0,
     served: null,
+    servedLots: null,
+    strictLots: null,
+    profitHours: [],
     exitSeconds: null,
     dirty: false,
   }
 }
 
 function createChanges(): StateChanges {
-  return { tokens: [], firstBuys: [], lots: [], disposals: [], metrics: false }
+  return { tokens: [], firstBuys: [], lots: [], disposals: [], profitHours: [], metrics: false }
 }
 
 /** Returns the changes since the last call, and clears them. */
@@ -193,6 +207,7 @@ export function takeChanges(state: WalletState): StateChanges {
   const { changes } = state
   for (const token of changes.tokens) token.dirty = false
   for (const { lot } of changes.lots) lot.dirty = false
+  for (const { sums } of changes.profitHours) sums.dirty = false
   state.changes = createChanges()
   return changes
 }

@@ -1,6 +1,6 @@
 import type { BalanceRecord, Swap, TokenAccountLink, WalletEvent } from '../domain/event.ts'
 import { compareEventKeys } from '../domain/event-key.ts'
-import { slowBooks, slowToken } from './slow-books.ts'
+import { type SlowMatch, slowBooks, slowMatches, slowToken } from './slow-books.ts'
 import { type SlowEvent, slowEvent, slowValue } from './slow-events.ts'
 import { slowScore } from './slow-score.ts'
 
@@ -36,6 +36,7 @@ export type SlowTableName =
   | 'positions'
   | 'wallet_metrics'
   | 'first_buys'
+  | 'profit_hours'
 
 /**
  * Returns what every table must hold after a history (rules of sections A and C). It is a second,
@@ -104,6 +105,7 @@ export function slowTables({ wallets, events, balances, links }: SlowInputs): Sl
       )
       return first?.kind === 'swap' ? [firstBuyRow(first)] : []
     }),
+    profit_hours: tokens.flatMap(profitHourRows),
   }
 }
 
@@ -221,6 +223,31 @@ function disposalRows({ wallet, mint, token }: Token): SlowRow[] {
     proceeds_lamports: proceeds,
     profit_lamports: proceeds === null ? null : proceeds - cost,
   }))
+}
+
+/** Rows of `profit_hours` without a salt: each hour looks at all matches again (rules L6, L10). */
+function profitHourRows({ wallet, mint, history, token }: Token): SlowRow[] {
+  const swaps = history.filter((e) => e.kind === 'buy' || e.kind === 'sell')
+  const hourOf = (e: SlowEvent) => Math.floor(e.blockTime / 3600) * 3600
+  const profitIn = (hour: number, matches: readonly SlowMatch[]) =>
+    sum(
+      matches
+        .filter(({ taker }) => taker.kind === 'sell' && hourOf(taker) === hour)
+        .map(({ proceeds, cost }) => (proceeds === null ? 0n : proceeds - cost)),
+    )
+  return [...new Set(swaps.map(hourOf))].map((hour) => {
+    const ofHour = swaps.filter((e) => hourOf(e) === hour)
+    return {
+      wallet,
+      hour,
+      mint,
+      trades: ofHour.length,
+      valued_sells: ofHour.filter((e) => e.kind === 'sell' && e.value !== null).length,
+      volume_lamports: sum(ofHour.map((e) => e.value ?? 0n)),
+      realized_lamports: profitIn(hour, token.matches),
+      strict_realized_lamports: profitIn(hour, slowMatches(swaps)),
+    }
+  })
 }
 
 function positionRow({ wallet, mint, history, token }: Token): SlowRow {

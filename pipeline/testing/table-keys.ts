@@ -13,6 +13,7 @@ export const TABLE_KEYS = {
   disposals: 'wallet, mint, slot, tx_index, event_index, lot_slot, lot_tx_index, lot_event_index',
   positions: 'wallet, mint',
   first_buys: 'mint, wallet',
+  profit_hours: 'wallet, hour, mint',
   wallet_metrics: 'wallet',
   sol_prices: 'time, source',
 } as const

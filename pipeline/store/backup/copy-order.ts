@@ -21,6 +21,7 @@ const FIRST: readonly string[] = [
   'positions',
   'lots',
   'disposals',
+  'profit_hours',
   'first_buys',
   'wallet_metrics',
   'signals',

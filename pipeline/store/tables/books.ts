@@ -28,7 +28,13 @@ export const FIRST_BUYS_OF_MINT = `
 const OF_WALLETS = 'wallet IN {wallets:Array(UInt32)}'
 
 /** The tables of `deleteStaleRows`. */
-export const STALE_TABLES = ['lots', 'disposals', 'positions', 'first_buys'] as const
+export const STALE_TABLES = [
+  'lots',
+  'disposals',
+  'profit_hours',
+  'positions',
+  'first_buys',
+] as const
 
 /**
  * The columns that a tombstone keeps of each table, which are at least the key, and the condition
@@ -40,6 +46,7 @@ const KEPT = {
     'wallet, mint, slot, tx_index, event_index, lot_slot, lot_tx_index, lot_event_index, block_time',
     OF_WALLETS,
   ],
+  profit_hours: ['wallet, hour, mint', OF_WALLETS],
   positions: ['wallet, mint', OF_WALLETS],
   // This table is ordered by mint. The positions of a wallet name every mint that it ever traded.
   first_buys: [

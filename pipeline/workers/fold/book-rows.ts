@@ -2,7 +2,13 @@ import { coarsen, PRICE_DIGITS } from '../../domain/coarsen.ts'
 import type { Lot } from '../../fold/fifo.ts'
 import type { TradeSums } from '../../fold/trade-sums.ts'
 import { activeHours, servedSums, walletScore } from '../../fold/wallet-metrics.ts'
-import type { Disposal, FirstBuy, TokenState, WalletState } from '../../fold/wallet-state.ts'
+import type {
+  Disposal,
+  FirstBuy,
+  StateChanges,
+  TokenState,
+  WalletState,
+} from '../../fold/wallet-state.ts'
 import type { Row } from '../../store/store.ts'
 
 /** Row of table `lots`. Amounts are raw units, costs lamports. */
@@ -64,6 +70,25 @@ export function firstBuyRow(wallet: number, version: bigint, buy: FirstBuy, isSa
     amount: buy.amount,
     value_lamports: buy.value,
     sol_price_usd_e9: isSalted && price !== null ? coarsen(price, PRICE_DIGITS) : price,
+    version,
+  }
+}
+
+/** Row of table `profit_hours`. */
+export function profitHourRow(
+  wallet: number,
+  version: bigint,
+  { mint, sums }: StateChanges['profitHours'][number],
+): Row {
+  return {
+    wallet,
+    hour: sums.hour,
+    mint,
+    trades: sums.trades,
+    valued_sells: sums.valuedSells,
+    volume_lamports: sums.volume,
+    realized_lamports: sums.realized,
+    strict_realized_lamports: sums.strictRealized,
     version,
   }
 }

@@ -3,8 +3,16 @@ import { type StateChanges, takeChanges, type WalletState } from '../../fold/wal
 import type { Row, Store } from '../../store/store.ts'
 import { insertDisposals, insertFirstBuys, insertLots } from '../../store/tables/books.ts'
 import { insertPositions } from '../../store/tables/positions.ts'
+import { insertProfitHours } from '../../store/tables/profit-hours.ts'
 import { insertMetrics } from '../../store/tables/wallet-metrics.ts'
-import { disposalRow, firstBuyRow, lotRow, metricsRow, positionRow } from './book-rows.ts'
+import {
+  disposalRow,
+  firstBuyRow,
+  lotRow,
+  metricsRow,
+  positionRow,
+  profitHourRow,
+} from './book-rows.ts'
 
 /** Returns the fencing token of the owner of a wallet's partition (rule K15). */
 export type FenceOf = (wallet: number) => number
@@ -19,6 +27,7 @@ export class BookWriter {
   #lots: Row[] = []
   #disposals: Row[] = []
   #firstBuys: Row[] = []
+  #profitHours: Row[] = []
   readonly #store: Store
   readonly #computedAt: number
   readonly #isSalted: boolean
@@ -47,14 +56,14 @@ export class BookWriter {
   }
 
   /**
-   * Bounds memory during a long refold: stores disposals, first buys and consumed lots of a state
-   * once there are many. They are final. Open lots, positions and metrics stay as they were until
+   * Bounds memory during a long refold: stores disposals, first buys, hours and consumed lots of a
+   * state once there are many. They are final, and an hour that is not gets another row. Open lots, positions and metrics stay as they were until
    * `add` and `store`.
    */
   async addPartial(state: WalletState): Promise<void> {
     if (state.changes.disposals.length < DISPOSALS_PER_PART) return
     const version = this.#versionOf(state)
-    const { tokens, firstBuys, lots, disposals, metrics } = takeChanges(state)
+    const { tokens, firstBuys, lots, disposals, profitHours, metrics } = takeChanges(state)
     const isOpen = ({ lot }: StateChanges['lots'][number]) => lot.left > 0n
     const consumed = lots.filter((change) => !isOpen(change))
     const open = lots.filter(isOpen)
@@ -63,11 +72,19 @@ export class BookWriter {
       firstBuys,
       lots: consumed,
       disposals,
+      profitHours,
       metrics,
     })
     for (const token of tokens) token.dirty = true
     for (const { lot } of open) lot.dirty = true
-    state.changes = { tokens, firstBuys: [], lots: open, disposals: [], metrics }
+    state.changes = {
+      tokens,
+      firstBuys: [],
+      lots: open,
+      disposals: [],
+      profitHours: [],
+      metrics,
+    }
     await this.#storeDetails()
   }
 
@@ -75,7 +92,14 @@ export class BookWriter {
   async addLots(state: WalletState, limit: number): Promise<void> {
     const lots = state.changes.lots.splice(0, limit)
     for (const { lot } of lots) lot.dirty = false
-    const part = { tokens: [], firstBuys: [], lots, disposals: [], metrics: false }
+    const part = {
+      tokens: [],
+      firstBuys: [],
+      lots,
+      disposals: [],
+      profitHours: [],
+      metrics: false,
+    }
     this.#addDetails(state.wallet, this.#versionOf(state), part)
     await this.#storeDetails()
   }
@@ -98,17 +122,22 @@ export class BookWriter {
       this.#disposals.push(disposalRow(wallet, version, disposal))
     for (const buy of changes.firstBuys)
       this.#firstBuys.push(firstBuyRow(wallet, version, buy, this.#isSalted))
+    for (const change of changes.profitHours)
+      this.#profitHours.push(profitHourRow(wallet, version, change))
   }
 
   async #storeDetails(): Promise<void> {
     const [lots, disposals, firstBuys] = [this.#lots, this.#disposals, this.#firstBuys]
+    const profitHours = this.#profitHours
     this.#lots = []
     this.#disposals = []
     this.#firstBuys = []
+    this.#profitHours = []
     await Promise.all([
       insertLots(this.#store, lots),
       insertDisposals(this.#store, disposals),
       insertFirstBuys(this.#store, firstBuys),
+      insertProfitHours(this.#store, profitHours),
     ])
   }
 }

@@ -35,7 +35,14 @@ import { TABLE_KEYS } from '../../testing/table-keys.ts'
 import { openTestStore, type TestStore, testDatabase } from '../../testing/test-store.ts'
 import { NO_DECIMALS } from '../ingest/decode-records.ts'
 import type { RefoldLimits } from './background-refolds.ts'
-import { disposalRow, firstBuyRow, lotRow, metricsRow, positionRow } from './book-rows.ts'
+import {
+  disposalRow,
+  firstBuyRow,
+  lotRow,
+  metricsRow,
+  positionRow,
+  profitHourRow,
+} from './book-rows.ts'
 import { lateRow, recordRow } from './event-rows.ts'
 import { type RunningBooks, startFold } from './fold.ts'
 import { readRefoldProgress, requestRefolds, waitUntilFolded } from './refold.ts'
@@ -97,6 +104,7 @@ const columnsApart: Record<Table, string[]> = {
   disposals: ['version', 'is_deleted', 'inserted_at'],
   positions: ['version', 'is_deleted', 'inserted_at'],
   first_buys: ['version', 'is_deleted'],
+  profit_hours: ['version', 'is_deleted'],
   wallet_metrics: ['version', 'revision', 'computed_at', 'inserted_at'],
   sol_prices: ['inserted_at'],
 }
@@ -139,6 +147,7 @@ function expectedDump(chain: RecordChain, isSalted = false): Dump {
     disposals: [],
     positions: [],
     first_buys: [],
+    profit_hours: [],
     wallet_metrics: [],
     sol_prices: chain.slots.flatMap(({ marker: { solPrice } }) =>
       solPrice ? [{ time: solPrice.time, source: 'pool', usd_e9: solPrice.usdE9 }] : [],
@@ -148,10 +157,11 @@ function expectedDump(chain: RecordChain, isSalted = false): Dump {
     const state = createWalletState(wallet)
     for (const event of events) if (event.wallet === wallet) foldEvent(state, toFoldEvent(event))
     for (const r of records) if (r.kind === 'balance' && r.wallet === wallet) foldBalance(state, r)
-    const { lots, disposals, tokens, firstBuys } = takeChanges(state)
+    const { lots, disposals, tokens, firstBuys, profitHours } = takeChanges(state)
     rows.lots.push(...lots.map(({ mint, lot }) => lotRow(wallet, 0n, mint, lot)))
     rows.disposals.push(...disposals.map((d) => disposalRow(wallet, 0n, d)))
     rows.first_buys.push(...firstBuys.map((buy) => firstBuyRow(wallet, 0n, buy, isSalted)))
+    rows.profit_hours.push(...profitHours.map((change) => profitHourRow(wallet, 0n, change)))
     rows.positions.push(...tokens.map((token) => served(positionRow(wallet, 0n, token))))
     rows.wallet_metrics.push({
       ...metricsRow(state, 0n, 0, isSalted),
@@ -463,8 +473,9 @@ test.serial(
     const [old, live] = [chain.slots.slice(0, 40), chain.slots.slice(40)]
     const stop = new AbortController().signal
     const books = async () => {
-      const { lots, disposals, positions, first_buys, wallet_metrics } = await dump(store)
-      return { lots, disposals, positions, first_buys, wallet_metrics }
+      const { lots, disposals, positions, first_buys, profit_hours, wallet_metrics } =
+        await dump(store)
+      return { lots, disposals, positions, first_buys, profit_hours, wallet_metrics }
     }
     const onlyLive = expectedDump({ slots: live, late: [] })
     for (const ending of ['it is over', 'time has passed', 'killed'] as const) {
@@ -498,8 +509,12 @@ test.serial(
       }
       await append(live.slice(10))
       t.is(await refolds(), 0, ending)
-      const { lots, disposals, positions, first_buys, wallet_metrics } = onlyLive
-      t.deepEqual(await books(), { lots, disposals, positions, first_buys, wallet_metrics }, ending)
+      const { lots, disposals, positions, first_buys, profit_hours, wallet_metrics } = onlyLive
+      t.deepEqual(
+        await books(),
+        { lots, disposals, positions, first_buys, profit_hours, wallet_metrics },
+        ending,
+      )
       const next = { marker: { ...lastMarker(chain), slot: lastSlot(chain) }, records: [] }
       if (ending === 'it is over') await waitUntilFolded({ store, log }, [1, 2, 3], stop)
       else if (ending === 'time has passed') {
