@@ -161,6 +161,7 @@ const CASES: readonly Case[] = [
   ]),
   ...[
     '/wallets?page',
+    '/wallets?min_trades',
     '/tokens/held?page',
     '/tokens/held?min_wallets',
     '/wallets/holdings?page',
@@ -175,6 +176,13 @@ const CASES: readonly Case[] = [
     ],
     ...['min_holding_seconds=1&min_holding_seconds=1', 'alias='],
   ].map((query) => get(`/wallets/holdings?${query}`, 400, 'invalid_parameter')),
+  ...[
+    ...['sort', 'order', 'status', 'period', 'mode'].flatMap((name) => [
+      ...[`${name}=`, `${name}=x`, `${name}=ALL`, `${name}=7D`, `${name}[]=all`, `${name}=all,7d`],
+    ]),
+    ...['sort=pnl&sort=pnl', 'order=asc&order=desc', 'mode=raw&mode=strict'],
+    ...['min_trades=1000001', 'period=7d', 'sort=score&period=30d', 'sort=pnl&page=0'],
+  ].map((query) => get(`/wallets?${query}`, 400, 'invalid_parameter')),
   ...NOT_ALIASES.map((value) => get(`/wallets/holdings?alias=${value}`, 404, 'wallet_not_found')),
   ...['from', 'to', 'at'].flatMap((name) =>
     [...NOT_INTEGERS, '1577836799', '4102444800'].map((value) =>

@@ -35,18 +35,19 @@ import type { RenderedAnswer } from './rendered-answer.ts'
 import { createResources } from './resources/index.ts'
 import type { Resource, ResourceDeps } from './resources/resource.ts'
 import type { FeedStatus } from './resources/status.ts'
-import { KeptHistories } from './rows/kept-histories.ts'
 import type { KnownFacts } from './rows/known-facts.ts'
+import { Leaderboard } from './rows/leaderboard.ts'
 import { Metrics } from './rows/metrics.ts'
 import { OpenPositions } from './rows/open-positions.ts'
 import { RecentSwaps } from './rows/recent-swaps.ts'
+import { WalletHistories } from './rows/wallet-histories.ts'
 import type { StateReader } from './state-reader.ts'
 import type { ApiMetrics } from './telemetry.ts'
 
 /** Dependencies of the resources, without the read models that `createRoutes` creates. */
 type ReadDeps = Omit<
   Parameters<typeof createResources>[0],
-  'metricsOf' | 'openPositions' | 'recentSwaps' | 'histories'
+  'metricsOf' | 'openPositions' | 'recentSwaps' | 'histories' | 'leaderboard'
 >
 
 /** Dependencies of the routes. */
@@ -136,14 +137,17 @@ function createAnswers(deps: RouteDeps): {
   const walletMetrics = new Metrics()
   const openPositions = new OpenPositions()
   const recentSwaps = new RecentSwaps(epoch)
-  const histories = new KeptHistories()
+  const histories = new WalletHistories()
   const { knownFacts } = deps
+  const metricsOf = (wallet: number) => walletMetrics.of(wallet)
+  const isSalted = deps.perturb !== null
   const resourceDeps: ResourceDeps & ReadDeps = {
     ...deps,
-    metricsOf: (wallet) => walletMetrics.of(wallet),
+    metricsOf,
     openPositions,
     recentSwaps,
     histories,
+    leaderboard: new Leaderboard({ store, position, metricsOf, isSalted }),
   }
   const byMarker = new MarkerCache<RenderedAnswer>(position, {
     maxWeight: MAX_CACHED_BYTES,

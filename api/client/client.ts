@@ -51,8 +51,8 @@ export class TrackedWallets {
     this.#apiKey = apiKey
   }
 
-  /** `GET /wallets` */
-  wallets(query: { readonly page?: number } = {}): Promise<WalletsAnswer> {
+  /** `GET /wallets`: W1 to Wn, or with more than a page a leaderboard. */
+  wallets(query: WalletsQuery & { readonly page?: number } = {}): Promise<WalletsAnswer> {
     return this.#calls.get('/wallets', query)
   }
 
@@ -162,9 +162,11 @@ export class TrackedWallets {
     return eachByCursor((cursor) => this.tokenSwaps(mint, { limit: 200, ...cursor }))
   }
 
-  /** All wallets, W1 to Wn, over all pages. */
-  eachWallet(): AsyncGenerator<WalletMetricsItem, void, undefined> {
-    return eachByPage((page) => this.wallets({ page }))
+  /** All wallets of a list, over all pages. A leaderboard changes each hour. */
+  eachWallet(
+    query: WalletsQuery = {},
+  ): AsyncGenerator<WalletsAnswer['items'][number], void, undefined> {
+    return eachByPage((page) => this.wallets({ ...query, page }))
   }
 
   /** All holdings that match. A list that changes meanwhile may repeat or skip some. */
@@ -221,6 +223,16 @@ export class TrackedWallets {
   }: FollowViewsOptions & { readonly token: string }): AsyncGenerator<Viewed, void, undefined> {
     return followViews({ url: this.#calls.feedUrl, bearer: token }, options)
   }
+}
+
+/** A leaderboard of wallets; without any of these, all wallets are listed, W1 to Wn. */
+export interface WalletsQuery extends QueryValues {
+  readonly sort?: 'score' | 'pnl' | 'winrate' | 'trades' | 'volume'
+  readonly order?: 'desc' | 'asc'
+  readonly status?: 'scored' | 'review' | 'disqualified'
+  readonly min_trades?: number
+  readonly period?: '7d' | '30d' | 'all'
+  readonly mode?: 'raw' | 'strict'
 }
 
 /** Which trades are listed; all by default. `from` (inclusive) and `to` are unix seconds. */

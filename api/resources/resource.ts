@@ -10,6 +10,7 @@ import type { HeldRows } from '../items/wallet-holdings-text.ts'
 import type { JsonText } from '../rendered-answer.ts'
 import type { KeptHistories } from '../rows/kept-histories.ts'
 import type { KnownFacts } from '../rows/known-facts.ts'
+import type { Leaderboard } from '../rows/leaderboard.ts'
 import type { OpenPositions } from '../rows/open-positions.ts'
 import type { RecentSwaps } from '../rows/recent-swaps.ts'
 import type { StoragePosition } from '../storage-position.ts'
@@ -201,6 +202,7 @@ export interface ResourceDeps {
     'held' | 'holdings' | 'mostHeld' | 'holdersOf' | keyof HeldRows
   >
   readonly recentSwaps: Pick<RecentSwaps, 'page'>
+  readonly leaderboard: Pick<Leaderboard, 'page'>
   readonly knownFacts: Pick<KnownFacts, 'of'>
   readonly histories: Pick<KeptHistories, 'read'>
 }

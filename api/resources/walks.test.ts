@@ -221,6 +221,7 @@ function resourceOf(
     cursors: codec,
     epoch: 0,
     metricsOf: () => undefined,
+    leaderboard: { page: () => assert.fail('never called') },
     recentSwaps,
     knownFacts: new KnownFacts(),
     histories: new KeptHistories(),

@@ -13,7 +13,7 @@ export interface PathValues {
 const HOT_SHARE = 0.9
 
 /**
- * The mix: 90% hot responses (wallet list and metrics, held tokens, first page of trades), 10%
+ * The mix: 90% hot responses (wallet list, leaderboard and metrics, held tokens, first page of trades), 10%
  * others, each for another wallet, mint or page. The same arguments give the same list.
  */
 export function requestMix(
@@ -25,6 +25,7 @@ export function requestMix(
   const mint = () => random.pick(mints)
   const hot = [
     () => `/wallets?page=${1 + random.below(10)}`,
+    () => `/wallets?sort=pnl&period=30d&page=${1 + random.below(3)}`,
     () => `/wallets/${wallet()}/metrics`,
     () => `/tokens/held?page=${1 + random.below(3)}`,
     () => '/trades',

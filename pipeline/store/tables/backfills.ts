@@ -129,6 +129,19 @@ export async function hasOpenBackfills(store: Store): Promise<boolean> {
   return row?.open !== '0'
 }
 
+/**
+ * Returns the number of wallets of which a stretch of history is still to be fetched, gaps of the
+ * stream left out.
+ */
+export async function countHistoryBackfills(store: Store): Promise<number> {
+  const [row] = await store.query<{ wallets: string }>(
+    "SELECT uniqExact(wallet) AS wallets FROM backfills FINAL WHERE state = 'open' AND reason != 'gap'",
+    {},
+    ['wallets'],
+  )
+  return Number(row?.wallets)
+}
+
 /** A stretch of a wallet's history that a backfill has still to fetch. */
 export interface OpenRange {
   readonly wallet: number

@@ -48,3 +48,13 @@ export function readPeriod(store: Store, range: PeriodRange): Promise<PeriodRow[
     ['trades', 'tokens_sold', 'tokens_won', 'strict_tokens_won'],
   )
 }
+
+/** Returns the number of wallets that have rows. */
+export async function countWalletsWithHours(store: Store): Promise<number> {
+  const [row] = await store.query<{ wallets: string }>(
+    'SELECT uniqExact(wallet) AS wallets FROM profit_hours WHERE is_deleted = 0',
+    {},
+    ['wallets'],
+  )
+  return Number(row?.wallets)
+}
