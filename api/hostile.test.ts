@@ -161,7 +161,6 @@ const CASES: readonly Case[] = [
   ]),
   ...[
     '/wallets?page',
-    '/wallets?min_trades',
     '/tokens/held?page',
     '/tokens/held?min_wallets',
     '/wallets/holdings?page',
@@ -178,9 +177,10 @@ const CASES: readonly Case[] = [
   ].map((query) => get(`/wallets/holdings?${query}`, 400, 'invalid_parameter')),
   ...[
     ...['sort', 'order', 'status', 'period', 'mode'].flatMap((name) => [
-      ...[`${name}=`, `${name}=x`, `${name}=ALL`, `${name}=7D`, `${name}[]=all`, `${name}=all,7d`],
+      ...[`${name}=`, `${name}=x`, `${name}=ALL`, `${name}=7D`, `${name}=all,7d`],
     ]),
     ...['sort=pnl&sort=pnl', 'order=asc&order=desc', 'mode=raw&mode=strict'],
+    ...['min_trades=', 'min_trades=-1', 'min_trades=1e3', 'min_trades=1&min_trades=2'],
     ...['min_trades=1000001', 'period=7d', 'sort=score&period=30d', 'sort=pnl&page=0'],
   ].map((query) => get(`/wallets?${query}`, 400, 'invalid_parameter')),
   ...NOT_ALIASES.map((value) => get(`/wallets/holdings?alias=${value}`, 404, 'wallet_not_found')),
