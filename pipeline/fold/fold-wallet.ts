@@ -140,7 +140,10 @@ function serve(
   profit: bigint,
 ): void {
   const token = tokenOf(state, event)
-  if (perturb === null) return addToProfitHour(state, token, event, event, profit)
+  if (perturb === null) {
+    addToProfitHour(state, token, event, event, profit)
+    return
+  }
   const served = servedSwap(event, perturb({ wallet: state.wallet, ...event }))
   token.served ??= createTradeSums()
   addTrade(token.served, served)

@@ -50,9 +50,9 @@ export function addToProfitHour(
   const sums = profitHourAt(token, served.blockTime, event.blockTime)
   sums.trades += 1
   if (served.kind === 'sell' && served.value !== null) sums.valuedSells += 1
-  sums.volume += served.value ?? 0n
-  sums.realized += realized
-  sums.strictRealized += strictRealized
+  if (served.value !== null) sums.volume += served.value
+  if (realized !== 0n) sums.realized += realized
+  if (strictRealized !== 0n) sums.strictRealized += strictRealized
   if (sums.dirty) return
   sums.dirty = true
   state.changes.profitHours.push({ mint: token.mint, sums })
@@ -85,8 +85,7 @@ function joinBooks(token: TokenState): void {
  */
 function profitHourAt(token: TokenState, servedTime: number, newestTime: number): ProfitHour {
   const hour = servedTime - (servedTime % HOUR_SECONDS)
-  const known = token.profitHours.find((sums) => sums.hour === hour)
-  if (known !== undefined) return known
+  for (const sums of token.profitHours) if (sums.hour === hour) return sums
   const sums: ProfitHour = {
     hour,
     trades: 0,
