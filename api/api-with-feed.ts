@@ -19,6 +19,7 @@ export function createApiWithFeed(deps: ApiWithFeedDeps): Api {
   const feed = new Feed({
     ...deps,
     revokedSince: (unixMs) => accounts.revokedSince(unixMs),
+    findNamedKeys: (wallets, sha256s) => accounts.namedKeys.find(wallets, sha256s),
     cursors: createCursorCodec(config),
     connectionsPerKey: config.connectionsPerKey,
     retentionHours: config.retentionHours,

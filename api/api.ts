@@ -15,7 +15,9 @@ import type { Accounts } from './accounts/accounts.ts'
 import { KeyUses } from './accounts/key-uses.ts'
 import { createApp } from './app.ts'
 import type { JwtKeys } from './auth/jwt-keys.ts'
+import { createProductKeys } from './auth/product-keys.ts'
 import { Revocations } from './auth/revocations.ts'
+import { SessionUses } from './auth/session-uses.ts'
 import { createSessions } from './auth/sessions.ts'
 import type { Billing } from './billing/billing.ts'
 import { type AccountChannel, createMemoryChannel } from './channel/account-channel.ts'
@@ -114,8 +116,22 @@ export function createApi(deps: ApiDeps): Api {
   let { jwtKeys } = config
   const keyUses = new KeyUses({ store, logger, now })
   const onDropped = () => metrics.eventsDropped.inc()
+  const sessionUses = new SessionUses({ store, logger, now })
   const events = new AccountEvents({ store, logger, now, onDropped })
   const access = new AccountAccess({ accounts: deps.accounts, channel, readMs, now })
+  const revocations = new Revocations({ store, redis, logger, now, waitMs: readMs })
+  const { tokens, login } = createSessions({
+    revocations,
+    channel,
+    events,
+    sessionUses,
+    metrics,
+    redis,
+    secretKeys: config.secretKeys,
+    jwtKeys: () => jwtKeys,
+    publicUrl,
+    now,
+  })
   const { keys, onKeyRefused } = createAccountKeys({
     accounts: deps.accounts,
     channel,
@@ -124,18 +140,6 @@ export function createApi(deps: ApiDeps): Api {
     events,
     lookUpsAtOnce: config.keyLookUpsAtOnce,
     lookUpMs: readMs,
-    now,
-  })
-  const revocations = new Revocations({ store, redis, logger, now, waitMs: readMs })
-  const { tokens, login } = createSessions({
-    revocations,
-    channel,
-    events,
-    metrics,
-    redis,
-    secretKeys: config.secretKeys,
-    jwtKeys: () => jwtKeys,
-    publicUrl,
     now,
   })
   const { storeReads } = config.accountLimits
@@ -150,9 +154,10 @@ export function createApi(deps: ApiDeps): Api {
     cursors: createCursorCodec(config),
     epoch: log.epoch,
     billing: deps.billing ?? null,
-    keys,
+    keys: createProductKeys({ keys, tokens, access }),
     access,
     keyUses,
+    sessionUses,
     onKeyRefused,
     events,
     tokens,
@@ -185,6 +190,7 @@ export function createApi(deps: ApiDeps): Api {
       await feed.start({ ...position, symbolOf }, store, (account) => reads.storeOf(account))
       credits.start()
       keyUses.start()
+      sessionUses.start()
       events.start()
       const port = await server.listen(listener, config.host, config.port)
       url = urlOf(config.host, port)
@@ -200,6 +206,7 @@ export function createApi(deps: ApiDeps): Api {
       await position.stop()
       await credits.stop()
       await keyUses.stop()
+      await sessionUses.stop()
       await events.stop()
       await revocations.stop()
     },

@@ -608,7 +608,8 @@ test.serial(
       either:
         'This path requires an API key, or for the dashboard a token from POST /auth/login: Authorization: Bearer <...>.',
     }
-    const badKey = 'This API key is not valid: it was replaced, or is mistyped.'
+    const badKey =
+      'This API key is not valid: it was replaced or deleted, has expired, or is mistyped.'
     const badToken =
       'This dashboard token is not valid: it has expired, was revoked, or is mistyped. POST /auth/login issues a new one.'
     const neither = 'The credential is neither an API key nor a dashboard token.'

@@ -15,6 +15,11 @@ export const PROBLEMS = {
   ],
   insufficient_credits: [402, 'The credits left do not cover this call.'],
   account_disabled: [403, 'The operator of the service has disabled this account.'],
+  address_not_allowed: [
+    403,
+    'This API key may not be used from this address: its list of addresses does not have it.',
+  ],
+  scope_missing: [403, 'This API key does not have the scope that this call needs.'],
   pro_required: [403, 'This view requires an active Pro subscription.'],
   not_found: [
     404,
@@ -35,6 +40,9 @@ export const PROBLEMS = {
     426,
     'This path requires a WebSocket upgrade: connect with a WebSocket client.',
   ],
+  key_not_found: [404, 'This account has no named key with this id.'],
+  session_not_found: [404, 'This account has no session with this id.'],
+  too_many_keys: [409, 'An account has at most 20 named keys. Delete one first.'],
   rate_limited: [
     429,
     'Too many requests from this address or for this account. Retry after the time in Retry-After.',

@@ -327,7 +327,9 @@ const CASES: readonly Case[] = [
   // A token in place of a key, a key in place of a token, and other strings.
   ...[
     ...['GET /me/api', 'GET /me/usage', 'GET /me/events', 'POST /me/api/rotate'],
-    ...['POST /auth/logout', 'POST /auth/logout-everywhere'],
+    ...['POST /auth/logout', 'POST /auth/logout-everywhere', 'GET /me/keys', 'POST /me/keys'],
+    ...['DELETE /me/keys/a', 'GET /me/sessions', 'DELETE /me/sessions/a', 'POST /me/session-key'],
+    ...['GET /billing/pro/payments'],
   ].flatMap((line): Case[] => [
     [() => request(line), 401, 'unauthorized'],
     [() => request(line, [], ''), 401, 'unauthorized'],

@@ -1,7 +1,8 @@
 import Router from '@koa/router'
 import compose from 'koa-compose'
 import type { AccountAccess } from './accounts/account-access.ts'
-import type { KeyLookUp } from './accounts/key-cache.ts'
+import type { ProductKeys } from './auth/product-keys.ts'
+import type { SessionUses } from './auth/session-uses.ts'
 import type { Credits } from './credits/credits.ts'
 import { dashboardPages } from './dashboard/dashboard.ts'
 import type { TestWalletOptions } from './dashboard/shell.ts'
@@ -12,7 +13,7 @@ import {
   authenticate,
   authenticateFeed,
   authenticateSession,
-  type OnKeyRefused,
+  type KeyChecks,
 } from './middleware/authenticate.ts'
 import type { ApiMiddleware, RequestState } from './middleware/context.ts'
 import { createFailedAuth } from './middleware/failed-auth.ts'
@@ -53,7 +54,8 @@ type ReadDeps = Omit<
 /** Dependencies of the routes. */
 export interface RouteDeps extends ReadDeps {
   readonly credits: Credits
-  readonly keys: Pick<KeyLookUp, 'accountOf'>
+  readonly keys: ProductKeys
+  readonly sessionUses: Pick<SessionUses, 'mark' | 'list' | 'find'>
   readonly access: Pick<AccountAccess, 'requireEnabled'>
   /**
    * Called with text that was sent as an API key and is not a valid one, and with the client's
@@ -92,6 +94,7 @@ export function createRoutes(deps: RouteDeps): Router<RequestState> {
         ? freeChain(resource, answer, deps, steps)
         : chargedChain(resource, resource.price, answer, deps, steps)
     if (resource.method === 'POST') router.post(resource.path, ...chain)
+    else if (resource.method === 'DELETE') router.delete(resource.path, ...chain)
     else router.get(resource.path, ...chain)
   }
   const pages = [
@@ -114,17 +117,24 @@ export function createRoutes(deps: RouteDeps): Router<RequestState> {
 type SharedSteps = ReturnType<typeof createSharedSteps>
 
 /** Middleware that counts over several routes, so that each is created once. */
-function createSharedSteps({ limits, trustedProxies, onKeyRefused }: RouteDeps) {
-  const refused: OnKeyRefused = (text, ctx) =>
-    onKeyRefused(text, clientNetwork(ctx, trustedProxies))
+function createSharedSteps(deps: RouteDeps) {
+  const { limits, keys, sessionUses, trustedProxies, onKeyRefused } = deps
+  const failed = createFailedAuth(limits.failedAuth, trustedProxies)
+  const checks: KeyChecks = {
+    keys,
+    failed,
+    onKeyRefused: (text, ctx) => onKeyRefused(text, clientNetwork(ctx, trustedProxies)),
+    onSessionUsed: (session, ctx) => sessionUses.mark(session, clientNetwork(ctx, trustedProxies)),
+    trustedProxies,
+  }
   return {
     limited: limitRate(limits.client, trustedProxies),
     limitStarted: startRateLimit(limits.client, trustedProxies),
     loginLimited: limitRate(limits.login, trustedProxies),
     accountLimited: limitAccount(limits.account),
     dashboardLimited: limitAccount(limits.dashboard),
-    failedAuth: createFailedAuth(limits.failedAuth, trustedProxies),
-    onKeyRefused: refused,
+    failedAuth: failed,
+    checks,
   }
 }
 
@@ -166,7 +176,7 @@ function createAnswers(deps: RouteDeps): {
 function freeChain(
   resource: Resource,
   answer: ApiMiddleware,
-  { limits, trustedProxies, tokens, access, billing }: RouteDeps,
+  { limits, trustedProxies, tokens, access, billing, sessionUses }: RouteDeps,
   { limited, loginLimited, dashboardLimited, failedAuth }: SharedSteps,
 ): ApiMiddleware[] {
   const { path, isUnlimited, isLogin, needsSession, needsPro, requestBody } = resource
@@ -182,7 +192,7 @@ function freeChain(
   chain.push(limitQuery, validate(resource))
   if (needsPro) chain.push(requirePro(billing))
   if (isLogin) chain.push(limitWallet(limits.loginWallet))
-  if (isLogin || needsSession) chain.push(recordNetwork(trustedProxies))
+  if (isLogin || needsSession) chain.push(recordNetwork(trustedProxies, sessionUses))
   chain.push(answer)
   return chain
 }
@@ -192,13 +202,13 @@ function chargedChain(
   resource: Resource,
   price: number,
   answer: ApiMiddleware,
-  { credits, keys, metrics }: RouteDeps,
-  { limitStarted, accountLimited, failedAuth, onKeyRefused }: SharedSteps,
+  { credits, metrics }: RouteDeps,
+  { limitStarted, accountLimited, checks }: SharedSteps,
 ): ApiMiddleware[] {
   return [
     showCredits(credits),
     limitStarted,
-    authenticate(keys, failedAuth, onKeyRefused),
+    authenticate(checks, price === 0 ? null : 'read'),
     accountLimited,
     limitBody,
     limitQuery,
@@ -210,13 +220,10 @@ function chargedChain(
 
 /** The middleware of a WebSocket handshake, for API keys and for dashboard tokens (rule F1). */
 function feedChain(
-  { credits, keys, access, tokens, billing, feed, upgradeOf }: RouteDeps,
-  { limited, accountLimited, dashboardLimited, failedAuth, onKeyRefused }: SharedSteps,
+  { credits, access, tokens, billing, feed, upgradeOf }: RouteDeps,
+  { limited, accountLimited, dashboardLimited, checks }: SharedSteps,
 ): ApiMiddleware[] {
-  const authenticated = compose([
-    authenticateFeed(keys, tokens, failedAuth, onKeyRefused),
-    requireEnabled(access),
-  ])
+  const authenticated = compose([authenticateFeed(checks, tokens), requireEnabled(access)])
   return [
     showCredits(credits),
     limited,

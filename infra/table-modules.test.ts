@@ -58,9 +58,12 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
   redecoded_wallets: [inStore('redecoded-wallets')],
   // Customers. The API cannot import the worker that stores deposits.
   accounts: ['api/accounts/accounts.ts'],
-  api_keys: ['api/accounts/accounts.ts'],
+  api_keys: ['api/accounts/accounts.ts', 'api/accounts/named-keys.ts'],
   account_events: ['api/accounts/account-events.ts'],
   key_uses: ['api/accounts/key-uses.ts'],
+  named_keys: ['api/accounts/named-keys.ts'],
+  named_key_uses: ['api/accounts/key-uses.ts'],
+  dashboard_sessions: ['api/auth/session-uses.ts'],
   revoked_tokens: ['api/auth/revocation-table.ts'],
   token_generations: ['api/auth/revocation-table.ts'],
   ledger_entries: ['api/credits/ledger-entries.ts', 'api/credits/ledger-sums.ts'],

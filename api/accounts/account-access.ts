@@ -26,6 +26,7 @@ export class AccountAccess {
       onAccessChanged: forget,
       onBack: forget, // changes since the disconnect were missed
       onRotated() {},
+      onKeyDeleted() {},
       onSuperseded() {},
       onLoggedOut() {},
       onLoggedOutEverywhere() {},

@@ -14,9 +14,12 @@ export type OwnEventKind =
   | 'signed_out_everywhere'
   | 'key_created'
   | 'key_rotated'
+  | 'key_deleted'
+  | 'session_revoked'
 
 /**
- * Events that unauthenticated clients can cause: invalid signatures, and uses of a replaced key.
+ * Events that unauthenticated clients can cause: invalid signatures, and uses of a replaced,
+ * deleted or expired key.
  */
 export type CountedEventKind = 'sign_in_failed' | 'key_refused'
 

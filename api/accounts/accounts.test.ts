@@ -11,7 +11,7 @@ import { createMemoryMeter } from '../credits/memory.ts'
 import { ABOUT } from '../openapi/about.ts'
 import { openEmbeddedStore, type TestStore } from '../testing/open-stores.ts'
 import { Accounts } from './accounts.ts'
-import { hashApiKey, newApiKey, parseApiKey } from './api-key.ts'
+import { type ApiKey, hashApiKey, newApiKey, parseApiKey } from './api-key.ts'
 import { createKeyCache } from './key-cache.ts'
 
 /** The expression of the documents, for a whole text. */
@@ -37,6 +37,11 @@ const checksumOf = (random: Uint8Array) => {
   return sha256(sha256(Buffer.concat([Buffer.from('tw_'), random]))).subarray(0, 4)
 }
 const keyOf = (...parts: Uint8Array[]) => `tw_${bs58.encode(Buffer.concat(parts))}` as const
+
+/** The account of a valid key, or null. */
+async function accountOf(accounts: Accounts, key: ApiKey): Promise<string | null> {
+  return (await accounts.findKey(hashApiKey(key)))?.account ?? null
+}
 
 test('an API key is tw_ and the base58 of 32 random bytes and their checksum; one without a checksum is an old key (rule E3)', (t) => {
   const key = newApiKey()
@@ -98,8 +103,8 @@ test('an account is created once, with its credits; the store has only the hash 
   const wallet = aWallet()
   const { apiKey, left } = await accounts.create(wallet, 500)
   t.is(left, 500)
-  t.is(await accounts.accountOfKey(hashApiKey(apiKey)), wallet)
-  t.is(await accounts.accountOfKey(hashApiKey(newApiKey())), null)
+  t.is(await accountOf(accounts, apiKey), wallet)
+  t.is(await accountOf(accounts, newApiKey()), null)
   await t.throwsAsync(accounts.create(wallet, 500), { code: 'account_exists' })
   t.is(await accounts.adjust(wallet, -20, 'mistaken', 'key 1'), 480)
   t.is(await accounts.adjust(wallet, -20, 'mistaken', 'key 1'), 480)
@@ -137,16 +142,16 @@ test('a key is valid until another replaces it, whatever was stored in between (
   const { apiKey: second, revokedSha256, key } = await accounts.rotateKey(wallet)
   t.is(revokedSha256, hashApiKey(first))
   t.is(key.last4, second.slice(-4))
-  t.deepEqual(
-    await Promise.all([first, second].map((one) => accounts.accountOfKey(hashApiKey(one)))),
-    [null, wallet],
-  )
+  t.deepEqual(await Promise.all([first, second].map((one) => accountOf(accounts, one))), [
+    null,
+    wallet,
+  ])
   // A process that ended between its two rows issued a key that never was valid.
   const lost = newApiKey()
   const row = { key_sha256: hashApiKey(lost), wallet, created_at: '2030-01-01 00:00:00' }
   await opened.store.insert('api_keys', [row])
-  t.is(await accounts.accountOfKey(hashApiKey(lost)), null)
-  t.is(await accounts.accountOfKey(hashApiKey(second)), wallet)
+  t.is(await accountOf(accounts, lost), null)
+  t.is(await accountOf(accounts, second), wallet)
   // A process that may have lost its lock does not replace the key either.
   const require = () => {
     throw new ServiceError('unavailable', 'lost', { retriable: true })
@@ -159,10 +164,10 @@ test('a key is valid until another replaces it, whatever was stored in between (
     locks: { withLock: (_, task) => task({ requireHeld: require }) },
   })
   await t.throwsAsync(losing.rotateKey(wallet), { code: 'unavailable' })
-  t.is(await accounts.accountOfKey(hashApiKey(second)), wallet)
+  t.is(await accountOf(accounts, second), wallet)
   // A process that created the account without a key at the same time changes nothing.
   await opened.store.insert('accounts', [{ wallet, created_at: '2030-01-01 00:00:00', version: 0 }])
-  t.is(await accounts.accountOfKey(hashApiKey(second)), wallet)
+  t.is(await accountOf(accounts, second), wallet)
   const since = async (at: number) =>
     (await accounts.revokedSince(at)).filter(({ account }) => account === wallet).length
   t.deepEqual([await since(key.rotatedAt ?? 0), await since((key.rotatedAt ?? 0) + 1)], [1, 0])
@@ -202,7 +207,7 @@ test('of keys created concurrently, in any order, exactly one is valid, and ever
           }),
         )
         const keys = shown.flatMap((one) => (one?.apiKey ? [one.apiKey] : []))
-        const valid = await Promise.all(keys.map((key) => accounts.accountOfKey(hashApiKey(key))))
+        const valid = await Promise.all(keys.map((key) => accountOf(accounts, key)))
         const good = keys.filter((_, at) => valid[at] === wallet)
         const { apiKey, key } = await accounts.openKey(wallet)
         const opensKey = steps.some((step) => step !== 'ensure')
@@ -233,22 +238,22 @@ test('a key is looked up once per interval for all requests; text that is not a 
     },
     { ttlMs: 1000, size: 2, now: () => now, isTrusted: () => trusted },
   )
-  t.deepEqual(await Promise.all([keys.accountOf(key), keys.accountOf(key)]), ['account', 'account'])
-  t.is(await keys.accountOf(key), 'account')
-  t.deepEqual([await keys.accountOf(other), await keys.accountOf('tw_no')], [null, null])
+  t.deepEqual(await Promise.all([keys.find(key), keys.find(key)]), ['account', 'account'])
+  t.is(await keys.find(key), 'account')
+  t.deepEqual([await keys.find(other), await keys.find('tw_no')], [null, null])
   t.deepEqual(lookUps, [key, other].map(hashApiKey))
   now = 1000
-  await keys.accountOf(key)
+  await keys.find(key)
   t.is(lookUps.length, 3)
   trusted = false
-  await keys.accountOf(key)
+  await keys.find(key)
   t.is(lookUps.length, 4)
   trusted = true
   // A revoked key is invalid at once, also for a look-up that is running.
   now = 2000
-  const asking = keys.accountOf(key)
+  const asking = keys.find(key)
   keys.revoke(hashApiKey(key))
-  t.deepEqual([await asking, await keys.accountOf(key)], [null, null])
+  t.deepEqual([await asking, await keys.find(key)], [null, null])
   t.is(lookUps.length, 5)
 })
 
@@ -257,7 +262,7 @@ test('after the cache is cleared, every key is looked up again, also one whose l
   const lookUps: ((account: string | null) => void)[] = []
   let onLookUp = () => {}
   let isGone = false
-  const keys = createKeyCache(async () => {
+  const keys = createKeyCache<string>(async () => {
     if (isGone) return null
     return new Promise((resolve) => {
       lookUps.push(resolve)
@@ -269,13 +274,13 @@ test('after the cache is cleared, every key is looked up again, also one whose l
     const begun = new Promise<void>((resolve) => {
       onLookUp = resolve
     })
-    const account = keys.accountOf(key)
+    const account = keys.find(key)
     await begun
     return { account }
   }
   const first = await ask(known)
   lookUps[0]?.('account')
-  t.deepEqual([await first.account, await keys.accountOf(known)], ['account', 'account'])
+  t.deepEqual([await first.account, await keys.find(known)], ['account', 'account'])
   const before = await ask(other)
   keys.forgetAll()
   const after = await ask(other)
@@ -284,7 +289,7 @@ test('after the cache is cleared, every key is looked up again, also one whose l
   lookUps[2]?.(null)
   t.is(await after.account, null)
   isGone = true
-  t.deepEqual([await keys.accountOf(known), await keys.accountOf(other)], [null, null])
+  t.deepEqual([await keys.find(known), await keys.find(other)], [null, null])
 })
 
 test('a failed look-up is not cached, and the cache is bounded', async (t) => {
@@ -299,10 +304,10 @@ test('a failed look-up is not cached, and the cache is bounded', async (t) => {
     { size: 2 },
   )
   const many = [newApiKey(), newApiKey(), newApiKey()]
-  await t.throwsAsync(keys.accountOf(many[0] ?? ''), { message: 'away' })
+  await t.throwsAsync(keys.find(many[0] ?? ''), { message: 'away' })
   away = false
-  for (const key of [...many, ...many.slice(1)]) await keys.accountOf(key)
+  for (const key of [...many, ...many.slice(1)]) await keys.find(key)
   t.is(lookUps, 4)
-  await keys.accountOf(many[0] ?? '')
+  await keys.find(many[0] ?? '')
   t.is(lookUps, 5)
 })

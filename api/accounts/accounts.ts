@@ -8,6 +8,7 @@ import { type AccountLocks, createAccountLocks, type HeldLock } from '../account
 import type { Ledger } from '../credits/ledger.ts'
 import { readEntryCredits } from '../credits/ledger-entries.ts'
 import { type ApiKey, hashApiKey, newApiKey } from './api-key.ts'
+import { type NamedKey, NamedKeys } from './named-keys.ts'
 
 /** Subquery: the wallets with an account. */
 export const ACCOUNT_WALLETS = 'SELECT DISTINCT wallet FROM accounts'
@@ -31,16 +32,24 @@ export interface CustomerAccount {
   readonly disabledAt: number | null
 }
 
+/** A valid key: its account, and its terms if it is a named key. */
+export interface StoredKey {
+  readonly account: string
+  /** Null: it is the account's own key. */
+  readonly named: NamedKey | null
+}
+
 /**
- * Accounts of customers, identified by wallet, and their API keys: one per account, named by the
- * newest row of `accounts`. Every method rejects with a retriable ServiceError `unavailable` when
- * the store does not answer.
+ * Accounts of customers, identified by wallet, and their own API keys: one per account, named by
+ * the newest row of `accounts`. `namedKeys` are the keys beside it. Every method
+ * rejects with a retriable ServiceError `unavailable` when the store does not answer.
  */
 export class Accounts {
   readonly #store: Store
   readonly #ledger: Ledger
   readonly #locks: AccountLocks
   readonly #now: () => number
+  readonly namedKeys: NamedKeys
   /** Accounts known to exist; none is ever deleted. */
   readonly #ensured = new Set<Address>()
   /** Of customers, whose keys wait for no stranger's. */
@@ -64,6 +73,7 @@ export class Accounts {
     this.#ledger = deps.ledger
     this.#locks = deps.locks ?? createAccountLocks(null)
     this.#now = deps.now ?? Date.now
+    this.namedKeys = new NamedKeys({ store: deps.store, locks: this.#locks, now: this.#now })
   }
 
   /**
@@ -227,29 +237,31 @@ export class Accounts {
   }
 
   /**
-   * Returns the account of a valid key, by hash, or null if the key is unknown or replaced.
-   * `onReplaced` gets the account of a replaced key, `onFound` whether that of a valid key is
-   * disabled. Keys that are looked up at the same time share a query. One that `isKnown` to have
-   * been valid waits for no query before.
+   * Returns a valid key, by hash, or null if the key is unknown, replaced or deleted. Whether a
+   * named key has expired is left to the caller. `onReplaced` gets the account of a key that was
+   * replaced or deleted, `onFound` whether that of a valid key is disabled. Keys that are looked up
+   * at the same time share a query. One that `isKnown` to have been valid waits for no query
+   * before.
    */
-  async accountOfKey(
+  async findKey(
     keySha256: string,
     onReplaced: (wallet: string) => void = () => {},
     onFound: (wallet: string, isDisabled: boolean) => void = () => {},
     isKnown = false,
-  ): Promise<string | null> {
+  ): Promise<StoredKey | null> {
     const row = await (isKnown ? this.#findKnownKey(keySha256) : this.#findKey(keySha256))
     if (row === undefined) return null
-    if (isSameHash(row.key_sha256, keySha256)) {
-      onFound(row.wallet, row.disabled !== null)
-      return row.wallet
+    const { wallet: account, named, disabled } = row
+    if (named === null && !isSameHash(row.key_sha256, keySha256)) {
+      onReplaced(account)
+      return null
     }
-    onReplaced(row.wallet)
-    return null
+    onFound(account, disabled !== null)
+    return { account, named }
   }
 
   async #findKeys(keys: readonly string[]): Promise<Map<string, KeyRow>> {
-    const rows = await this.#store.query<KeyRow & { key: string }>(
+    const rows = await this.#store.query<Omit<KeyRow, 'named'> & { key: string }>(
       `SELECT key, wallet, key_sha256, disabled
        FROM (SELECT DISTINCT key_sha256 AS key, wallet FROM api_keys WHERE key_sha256 IN {keys:Array(String)}) AS found
        INNER JOIN (
@@ -258,7 +270,15 @@ export class Accounts {
        ) AS account USING (wallet)`,
       { keys },
     )
-    return new Map(rows.map((row) => [row.key, row]))
+    const others = rows.filter((row) => row.key !== row.key_sha256)
+    const named =
+      others.length === 0
+        ? new Map<string, NamedKey>()
+        : await this.namedKeys.find(
+            [...new Set(others.map(({ wallet }) => wallet))],
+            others.map(({ key }) => key),
+          )
+    return new Map(rows.map((row) => [row.key, { ...row, named: named.get(row.key) ?? null }]))
   }
 
   /** Rejects when fewer credits are left. Credits reserved by feed connections do not count. */
@@ -323,6 +343,8 @@ const ACCOUNT_COLUMNS = `toUnixTimestamp64Milli(created_at) AS created, key_sha2
 /** The account of a key, which may have another key by now. */
 interface KeyRow extends Pick<AccountRow, 'key_sha256' | 'disabled'> {
   readonly wallet: string
+  /** The key, if it is a named one that was not deleted. */
+  readonly named: NamedKey | null
 }
 
 interface AccountRow {

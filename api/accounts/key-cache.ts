@@ -3,13 +3,13 @@ import pLimit from 'p-limit'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { hashApiKey, parseApiKey } from './api-key.ts'
 
-/** Finds the account of an API key. */
-export interface KeyLookUp {
+/** Finds API keys: each with what is `Found` of a valid one, for example its account. */
+export interface KeyLookUp<Found> {
   /**
-   * Returns the account of the key, or null if the text is not a valid key. Rejects with
+   * Returns what was found of the key, or null if the text is not a valid key. Rejects with
    * `unavailable` if the store does not answer, and with the refusals of `options`.
    */
-  accountOf(text: string, options?: LookUpOptions): Promise<string | null>
+  find(text: string, options?: LookUpOptions): Promise<Found | null>
   /** Marks a key, by its hash, as revoked, even if a look-up of it is running. */
   revoke(keySha256: string): void
   /** Clears the cache: revocations may have been missed. */
@@ -50,42 +50,42 @@ export interface KeyCacheOptions {
  * most `lookUpsAtOnce` of them are looked up at the same time, and at most `WAITING_EACH` times as
  * many wait.
  */
-export function createKeyCache(
-  lookUp: (keySha256: string, isKnown: boolean) => Promise<string | null>,
+export function createKeyCache<Found extends string | object>(
+  lookUp: (keySha256: string, isKnown: boolean) => Promise<Found | null>,
   options: KeyCacheOptions = {},
-): KeyLookUp {
+): KeyLookUp<Found> {
   const { ttlMs = 5000, size = 10_000, now = Date.now, isTrusted = () => true } = options
   /** Revoked keys, kept for as long as an earlier look-up may still run. */
   const revoked = new Map<string, number>()
   /** Keys that were valid at their last look-up, expired ones included. */
-  const known = new LRUCache<string, { readonly account: string; expires: number }>({ max: size })
-  const asking = new Map<string, Promise<string | null>>()
+  const known = new LRUCache<string, { readonly key: Found; expires: number }>({ max: size })
+  const asking = new Map<string, Promise<Found | null>>()
   const askUnknown = limitLookUps(askAndCount, options.lookUpsAtOnce ?? 4)
   /** Number of times the cache was cleared. */
   let times = 0
 
-  async function ask(hash: string): Promise<string | null> {
+  async function ask(hash: string): Promise<Found | null> {
     const before = times
-    const account = await lookUp(hash, known.has(hash))
-    if (!asking.has(hash) || times !== before) return account
-    if (account === null) known.delete(hash)
-    else known.set(hash, { account, expires: now() + ttlMs })
-    return account
+    const key = await lookUp(hash, known.has(hash))
+    if (!asking.has(hash) || times !== before) return key
+    if (key === null) known.delete(hash)
+    else known.set(hash, { key, expires: now() + ttlMs })
+    return key
   }
 
   /** An invalid key is counted before the next look-up starts, which may then be refused. */
-  async function askAndCount(hash: string, budget: FailureBudget): Promise<string | null> {
-    const account = await ask(hash)
-    if (account === null) await budget.count()
-    return account
+  async function askAndCount(hash: string, budget: FailureBudget): Promise<Found | null> {
+    const key = await ask(hash)
+    if (key === null) await budget.count()
+    return key
   }
 
   return {
-    async accountOf(text, { before, budget = NO_BUDGET } = {}) {
+    async find(text, { before, budget = NO_BUDGET } = {}) {
       const hash = hashApiKey(text)
       if (revoked.has(hash)) return null
       const found = known.peek(hash)
-      if (found !== undefined && found.expires > now() && isTrusted()) return found.account
+      if (found !== undefined && found.expires > now() && isTrusted()) return found.key
       if (parseApiKey(text) === null) return null
       await before
       let lookUp = asking.get(hash)
@@ -94,8 +94,8 @@ export function createKeyCache(
         lookUp = begin(hash, budget).finally(() => asking.delete(hash))
         asking.set(hash, lookUp)
       }
-      const account = await lookUp
-      return revoked.has(hash) ? null : account
+      const key = await lookUp
+      return revoked.has(hash) ? null : key
     },
     revoke(keySha256) {
       known.delete(keySha256)
@@ -112,8 +112,8 @@ export function createKeyCache(
 }
 
 /** Returns `ask` with at most `atOnce` calls at a time, and a bounded queue of waiting ones. */
-function limitLookUps(
-  ask: (hash: string, budget: FailureBudget) => Promise<string | null>,
+function limitLookUps<Found>(
+  ask: (hash: string, budget: FailureBudget) => Promise<Found | null>,
   atOnce: number,
 ): typeof ask {
   const limit = pLimit(atOnce)

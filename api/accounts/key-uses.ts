@@ -1,75 +1,68 @@
-import type { Logger } from '../../pipeline/runtime/logger.ts'
 import { dateTime } from '../../pipeline/store/date-time.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import type { Account } from '../credits/meter.ts'
+import { LatestUses, type LatestUsesDeps } from './latest-uses.ts'
 
 /**
- * When each account last used its key. Uses are kept in memory and written every ten seconds, never
- * during a request.
+ * When each account last used a key, and when each named key was last used (see `LatestUses`). Uses
+ * in other processes may arrive ten seconds late.
  */
 export class KeyUses {
   readonly #store: Store
-  readonly #logger: Logger
-  readonly #now: () => number
-  /** Uses not written yet: account to unix milliseconds. */
-  #seen = new Map<Account, number>()
-  #timer: NodeJS.Timeout | undefined
-  #writing: Promise<void> = Promise.resolve()
+  readonly #accounts: LatestUses<{ readonly at: number }>
+  readonly #named: LatestUses<{ readonly at: number }>
 
-  constructor(deps: {
-    readonly store: Store
-    readonly logger: Logger
-    readonly now: () => number
-  }) {
+  constructor(deps: LatestUsesDeps) {
     this.#store = deps.store
-    this.#logger = deps.logger
-    this.#now = deps.now
+    this.#accounts = new LatestUses(deps, 'key_uses', (wallet, { at }) => ({
+      wallet,
+      used_at: dateTime(at),
+    }))
+    this.#named = new LatestUses(deps, 'named_key_uses', (key_sha256, { at }) => ({
+      key_sha256,
+      used_at: dateTime(at),
+    }))
   }
 
-  mark(account: Account): void {
-    // At the bound, uses of further accounts are dropped: the store is down, and memory is bounded.
-    if (this.#seen.size < MOST || this.#seen.has(account)) this.#seen.set(account, this.#now())
+  /** Records that an account used a key. `namedSha256`: hash of that key if it is a named one. */
+  mark(account: Account, namedSha256: string | null): void {
+    const use = { at: this.#accounts.now() }
+    this.#accounts.mark(account, use)
+    if (namedSha256 !== null) this.#named.mark(namedSha256, use)
   }
 
-  /**
-   * Returns unix milliseconds, or null if the key was never used. Uses in other processes may
-   * arrive ten seconds late.
-   */
+  /** Returns unix milliseconds, or null if no key of the account was ever used. */
   async lastUsed(account: Account): Promise<number | null> {
     const [row] = await this.#store.query<{ at: string }>(
       'SELECT toUnixTimestamp64Milli(max(used_at)) AS at FROM key_uses WHERE wallet = {account:String}',
       { account },
     )
-    return Math.max(Number(row?.at ?? 0), this.#seen.get(account) ?? 0) || null
+    return Math.max(Number(row?.at ?? 0), this.#accounts.unwritten(account)?.at ?? 0) || null
+  }
+
+  /** Returns the last use of each of these named keys that was used, in unix milliseconds. */
+  async lastUsedNamed(sha256s: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    if (sha256s.length === 0) return new Map()
+    const rows = await this.#store.query<{ key_sha256: string; at: string }>(
+      `SELECT key_sha256, toUnixTimestamp64Milli(max(used_at)) AS at FROM named_key_uses
+       WHERE key_sha256 IN {keys:Array(String)} GROUP BY key_sha256`,
+      { keys: sha256s },
+    )
+    const last = new Map(rows.map(({ key_sha256, at }) => [key_sha256, Number(at)]))
+    for (const key of sha256s) {
+      const at = Math.max(last.get(key) ?? 0, this.#named.unwritten(key)?.at ?? 0)
+      if (at > 0) last.set(key, at)
+    }
+    return last
   }
 
   start(): void {
-    this.#timer = setInterval(() => {
-      this.#writing = this.#writing.then(() => this.#write())
-    }, EVERY_MS)
+    this.#accounts.start()
+    this.#named.start()
   }
 
-  /** Stops the timer and stores the key uses that are still in memory. */
+  /** Stores the key uses that are still in memory. */
   async stop(): Promise<void> {
-    clearInterval(this.#timer)
-    await this.#writing
-    await this.#write()
-  }
-
-  async #write(): Promise<void> {
-    if (this.#seen.size === 0) return
-    const seen = [...this.#seen]
-    try {
-      const rows = seen.map(([wallet, at]) => ({ wallet, used_at: dateTime(at) }))
-      await this.#store.insert('key_uses', rows)
-      // Until they are stored, reads are answered from memory.
-      for (const [account, at] of seen)
-        if (this.#seen.get(account) === at) this.#seen.delete(account)
-    } catch {
-      this.#logger.warn('key uses could not be stored; will retry')
-    }
+    await Promise.all([this.#accounts.stop(), this.#named.stop()])
   }
 }
-
-const EVERY_MS = 10_000
-const MOST = 100_000

@@ -77,6 +77,7 @@ test.serial(
       wallet: wallet.address,
       api_key_last4: String(api_key).slice(-4),
       balance_credits: 0,
+      reserved_credits: 0,
       api_key_created_at: 1_790_000_000,
       api_key_rotated_at: null,
       last_used_at: null,

@@ -202,14 +202,23 @@ test.serial('a nonce is bound to its wallet and to the times of its message', as
   t.is((await attempt(wallet.address, other, wallet.signText(other))).status, 200)
 })
 
+const A_SESSION = {
+  wallet: newWallet().address,
+  tokenId: 'an id',
+  verifiedBy: 'a key',
+  expiresAt: 1,
+  generation: 0,
+}
+
 test.serial('a nonce stays valid, however many are issued to others', async (t) => {
   const wallet = newWallet()
   const login = createLogin({
     url: () => 'https://api.example',
     nonces: createNonces([Buffer.alloc(32, 1)]),
     used: createMemoryUsedNonces({ limit: 1 }),
-    tokens: { issue: async () => ({ token: 'a token', expiresAt: 1 }) },
+    tokens: { issue: async () => ({ token: 'a token', session: A_SESSION }) },
     onOutcome: () => {},
+    onSession: () => {},
     now: Date.now,
   })
   const sign = ({ message }: { message: string }) =>
@@ -562,6 +571,7 @@ test.serial(
       onLoggedOutEverywhere() {},
       onSuperseded() {},
       onRotated() {},
+      onKeyDeleted() {},
       onAccessChanged() {},
       onBack() {},
     })

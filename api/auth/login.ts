@@ -1,6 +1,7 @@
 import type { Address } from '../../pipeline/domain/address.ts'
 import { ApiError } from '../errors.ts'
 import type { Nonces } from './nonces.ts'
+import type { Session } from './session.ts'
 import {
   faultOfSignIn,
   NONCE_MS,
@@ -53,9 +54,11 @@ export function createLogin(deps: {
   readonly used: UsedNonces
   readonly tokens: Pick<Tokens, 'issue'>
   readonly onOutcome: (outcome: LoginOutcome, attempt: LoginAttempt) => void
+  /** Called with each new session, and the network of the client. */
+  readonly onSession: (session: Session, network: string) => void
   readonly now: () => number
 }): Login {
-  const { url, nonces, used, tokens, onOutcome, now } = deps
+  const { url, nonces, used, tokens, onOutcome, onSession, now } = deps
   return {
     async nonce(wallet) {
       const issuedAt = now()
@@ -68,7 +71,9 @@ export function createLogin(deps: {
       const outcome = await judge(attempt)
       onOutcome(outcome, attempt)
       if (outcome !== 'ok') throw new ApiError('invalid_signature')
-      return tokens.issue(attempt.wallet)
+      const { token, session } = await tokens.issue(attempt.wallet)
+      onSession(session, attempt.network)
+      return { token, expiresAt: session.expiresAt }
     },
   }
 

@@ -8,6 +8,7 @@ import type { JwtKeys } from './jwt-keys.ts'
 import { createLogin, type Login, MOST_USED_NONCES } from './login.ts'
 import { createNonces } from './nonces.ts'
 import type { Revocations } from './revocations.ts'
+import type { SessionUses } from './session-uses.ts'
 import { createTokens, type Tokens } from './tokens.ts'
 import { createMemoryUsedNonces, createRedisUsedNonces } from './used-nonces.ts'
 
@@ -16,6 +17,8 @@ export interface SessionsDeps {
   readonly revocations: Revocations
   readonly channel: Pick<AccountChannel, 'loggedOut' | 'loggedOutEverywhere'>
   readonly events: Pick<AccountEvents, 'add' | 'count'>
+  /** Records the sessions of logins. */
+  readonly sessionUses: Pick<SessionUses, 'mark'>
   readonly metrics: Pick<ApiMetrics, 'logins'>
   /** Null if this is the only process. */
   readonly redis: Redis | null
@@ -34,7 +37,7 @@ export function createSessions(deps: SessionsDeps): {
   readonly tokens: Tokens
   readonly login: Login
 } {
-  const { redis, secretKeys, jwtKeys, publicUrl, events, metrics, now } = deps
+  const { redis, secretKeys, jwtKeys, publicUrl, events, sessionUses, metrics, now } = deps
   const tokens = createTokens({
     keys: jwtKeys,
     issuer: publicUrl,
@@ -56,6 +59,7 @@ export function createSessions(deps: SessionsDeps): {
       if (outcome === 'ok') events.add(wallet, 'signed_in', network)
       else if (outcome === 'bad_signature') events.count(wallet, 'sign_in_failed', network)
     },
+    onSession: (session, network) => sessionUses.mark(session, network),
     now,
   })
   return { tokens, login }

@@ -66,7 +66,8 @@ const without = (name: keyof typeof CLAIMS) =>
 
 test('a token has the claims of rule E2 and no others', async (t) => {
   const tokens = open()
-  const { token, expiresAt } = await tokens.issue(WALLET)
+  const { token, session } = await tokens.issue(WALLET)
+  const { expiresAt } = session
   t.is(expiresAt, SECOND + 12 * 3600)
   t.deepEqual(decodeProtectedHeader(token), HEADER)
   const { jti, ...claims } = decodeJwt(token)
@@ -78,13 +79,14 @@ test('a token has the claims of rule E2 and no others', async (t) => {
     iat: SECOND,
     exp: expiresAt,
   })
-  t.deepEqual(await tokens.verify(token), {
+  t.deepEqual(session, {
     wallet: WALLET,
     tokenId: jti ?? '',
     verifiedBy: x,
     expiresAt,
     generation: 0,
   })
+  t.deepEqual(await tokens.verify(token), session)
   t.not((await tokens.issue(WALLET)).token, token)
   t.truthy(
     await tokens.verify(signed(HEADER, CLAIMS)),
@@ -93,7 +95,8 @@ test('a token has the claims of rule E2 and no others', async (t) => {
 })
 
 test('a token of a process whose clock is five seconds ahead is valid at once, and expires to the second', async (t) => {
-  const { token, expiresAt } = await open({ now: () => NOW + 5000 }).issue(WALLET)
+  const { token, session } = await open({ now: () => NOW + 5000 }).issue(WALLET)
+  const { expiresAt } = session
   const at = async (now: number) => (await open({ now: () => now }).verify(token)) !== null
   t.deepEqual(await Promise.all([at(NOW - 1), at(NOW)]), [false, true])
   t.deepEqual(await Promise.all([at(expiresAt * 1000 - 1), at(expiresAt * 1000)]), [true, false])

@@ -1,20 +1,30 @@
 import { randomUUID } from 'node:crypto'
-import { errors, jwtVerify, SignJWT } from 'jose'
+import { decodeProtectedHeader, errors, jwtVerify, SignJWT } from 'jose'
 import { z } from 'zod'
 import { type Address, parseAddress } from '../../pipeline/domain/address.ts'
 import type { JwtKeys } from './jwt-keys.ts'
 import type { Revocations } from './revocations.ts'
 import { CLOCK_SKEW_SECONDS, type Session, TOKEN_SECONDS } from './session.ts'
 
-/** Issues, verifies and revokes dashboard tokens (rule E2). */
+/** Issues, verifies and revokes dashboard tokens (rule E2), and the keys of their sessions. */
 export interface Tokens {
-  /** Rejects with `unavailable` when the wallet's revocations are unknown. */
-  issue(wallet: Address): Promise<{ readonly token: string; readonly expiresAt: number }>
+  /**
+   * Starts a session, and returns it with its token. Rejects with `unavailable` when the wallet's
+   * revocations are unknown.
+   */
+  issue(wallet: Address): Promise<{ readonly token: string; readonly session: Session }>
   /**
    * Returns the session of a token, or null if the text is not a valid token. Rejects with
    * `unavailable` when it is unknown whether the token was revoked.
    */
   verify(text: string): Promise<Session | null>
+  /**
+   * Issues a key for product data and the feed (rule L16). It has the id of the session's token, so
+   * it expires and is revoked with it.
+   */
+  issueSessionKey(session: Session): Promise<string>
+  /** Like `verify`, for a key of `issueSessionKey`. */
+  verifySessionKey(text: string): Promise<Session | null>
   /**
    * Whether the token was revoked, or the key that verified it was removed. Rejects with
    * `unavailable` when this is unknown.
@@ -41,37 +51,22 @@ interface TokenDeps {
  * verify. `keys` returns the current keys, `issuer` the URL of the API.
  */
 export function createTokens(deps: TokenDeps): Tokens {
-  const { keys, issuer, revocations, now } = deps
+  const { keys, revocations, now } = deps
   return {
     async issue(wallet) {
-      const issuedAt = Math.floor(now() / 1000)
-      const expiresAt = issuedAt + TOKEN_SECONDS
-      const { signing } = keys()
-      const generation = await revocations.generationOf(wallet)
-      const token = await new SignJWT(generation === 0 ? {} : { gen: generation })
-        .setProtectedHeader({ alg: 'EdDSA', typ: TYPE, kid: signing.kid })
-        .setIssuer(issuer())
-        .setAudience(AUDIENCE)
-        .setSubject(wallet)
-        .setIssuedAt(issuedAt)
-        .setExpirationTime(expiresAt)
-        .setJti(randomUUID())
-        .sign(signing.key)
-      return { token, expiresAt }
+      const { signing, published } = keys()
+      const session: Session = {
+        wallet,
+        tokenId: randomUUID(),
+        verifiedBy: published.find(({ kid }) => kid === signing.kid)?.x ?? '',
+        expiresAt: Math.floor(now() / 1000) + TOKEN_SECONDS,
+        generation: await revocations.generationOf(wallet),
+      }
+      return { token: await sign(session, DASHBOARD, deps), session }
     },
-    async verify(text) {
-      const token = await readToken(text, deps)
-      const claims = Claims.safeParse(token?.payload)
-      if (token === null || !claims.success) return null
-      const { sub, jti, iat, exp, gen } = claims.data
-      // Checked here, because the clock tolerance of jose would apply to `exp` too.
-      if (iat > now() / 1000 + CLOCK_SKEW_SECONDS || exp - iat > TOKEN_SECONDS) return null
-      const wallet = parseAddress(sub)
-      if (wallet === null) return null
-      const { verifiedBy } = token
-      const session = { wallet, tokenId: jti, verifiedBy, expiresAt: exp, generation: gen }
-      return (await revocations.has(session)) ? null : session
-    },
+    verify: (text) => verify(text, DASHBOARD, deps),
+    issueSessionKey: (session) => sign(session, SESSION_KEY, deps),
+    verifySessionKey: (text) => verify(text, SESSION_KEY, deps),
     isRevoked: async (session) =>
       !keys().published.some(({ x }) => x === session.verifiedBy) || revocations.has(session),
     revoke: ({ tokenId }) => revocations.add(tokenId),
@@ -79,10 +74,51 @@ export function createTokens(deps: TokenDeps): Tokens {
   }
 }
 
+/** Whether text has the form of a session key. Whether it is valid, `verifySessionKey` says. */
+export function isSessionKey(text: string): boolean {
+  if (!isToken(text)) return false
+  try {
+    return decodeProtectedHeader(text).typ === SESSION_KEY.typ
+  } catch {
+    return false // not a token
+  }
+}
+
+async function sign(
+  { wallet, tokenId, expiresAt, generation }: Session,
+  { typ, aud }: Kind,
+  { keys, issuer, now }: TokenDeps,
+): Promise<string> {
+  const { signing } = keys()
+  return new SignJWT(generation === 0 ? {} : { gen: generation })
+    .setProtectedHeader({ alg: 'EdDSA', typ, kid: signing.kid })
+    .setIssuer(issuer())
+    .setAudience(aud)
+    .setSubject(wallet)
+    .setIssuedAt(Math.floor(now() / 1000))
+    .setExpirationTime(expiresAt)
+    .setJti(tokenId)
+    .sign(signing.key)
+}
+
+async function verify(text: string, kind: Kind, deps: TokenDeps): Promise<Session | null> {
+  const { revocations, now } = deps
+  const token = await readToken(text, kind, deps)
+  const claims = Claims.safeParse(token?.payload)
+  if (token === null || !claims.success) return null
+  const { sub, jti, iat, exp, gen } = claims.data
+  // Checked here, because the clock tolerance of jose would apply to `exp` too.
+  if (iat > now() / 1000 + CLOCK_SKEW_SECONDS || exp - iat > TOKEN_SECONDS) return null
+  const wallet = parseAddress(sub)
+  if (wallet === null) return null
+  const { verifiedBy } = token
+  const session = { wallet, tokenId: jti, verifiedBy, expiresAt: exp, generation: gen }
+  return (await revocations.has(session)) ? null : session
+}
+
 /** Returns the verified payload of a token, and the key that verified it; null if it is invalid. */
-async function readToken(text: string, { keys, issuer, now }: TokenDeps) {
-  // Text that cannot be a token, for example an API key, is not parsed.
-  if (text.length > MAX_LENGTH || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(text)) return null
+async function readToken(text: string, { typ, aud }: Kind, { keys, issuer, now }: TokenDeps) {
+  if (!isToken(text)) return null
   try {
     const { verifying, published } = keys()
     const keyOf = ({ kid = '' }) => {
@@ -92,12 +128,14 @@ async function readToken(text: string, { keys, issuer, now }: TokenDeps) {
     }
     const { payload, protectedHeader } = await jwtVerify(text, keyOf, {
       algorithms: ['EdDSA'],
-      typ: TYPE,
+      typ,
       issuer: issuer(),
-      audience: AUDIENCE,
+      audience: aud,
       requiredClaims: ['iss', 'aud', 'sub', 'iat', 'exp', 'jti'],
       currentDate: new Date(now()),
     })
+    // A token with several audiences is refused.
+    if (payload.aud !== aud) return null
     const verifiedBy = published.find(({ kid }) => kid === protectedHeader.kid)?.x ?? ''
     return { payload, verifiedBy }
   } catch (error) {
@@ -106,17 +144,25 @@ async function readToken(text: string, { keys, issuer, now }: TokenDeps) {
   }
 }
 
+/** Text that cannot be a token, for example an API key, is not parsed. */
+function isToken(text: string): boolean {
+  return text.length <= MAX_LENGTH && /^[\w-]+\.[\w-]+\.[\w-]+$/.test(text)
+}
+
 /**
- * An explicit type (RFC 8725, section 3.11), so that no other token signed with the same keys is
- * accepted here.
+ * Kinds of tokens. Each has an explicit type (RFC 8725, section 3.11) and audience, so that no
+ * other token signed with the same keys is accepted in its place.
  */
-const TYPE = 'dashboard+jwt'
-const AUDIENCE = 'dashboard'
+interface Kind {
+  readonly typ: string
+  readonly aud: string
+}
+const DASHBOARD: Kind = { typ: 'dashboard+jwt', aud: 'dashboard' }
+const SESSION_KEY: Kind = { typ: 'session-key+jwt', aud: 'product' }
 const MAX_LENGTH = 2048
 
-/** Claims as this service writes them. A token with several audiences is refused. */
+/** Claims as this service writes them. */
 const Claims = z.object({
-  aud: z.literal(AUDIENCE),
   sub: z.string(),
   jti: z.uuid(),
   iat: z.int(),

@@ -6,7 +6,13 @@ import type { Credits } from '../credits/credits.ts'
 import type { Ledger } from '../credits/ledger.ts'
 import { readTopUps, type TopUp } from '../credits/ledger-entries.ts'
 import { entryOf, readUnredeemed, redemptionKey } from './deposit-rows.ts'
-import { type ProStatus, readPro, redeemPlans } from './subscriptions.ts'
+import {
+  type ProPayment,
+  type ProStatus,
+  readPro,
+  readProPayments,
+  redeemPlans,
+} from './subscriptions.ts'
 import type { BillingTerms } from './terms.ts'
 
 /** Result of a check of credits. */
@@ -117,6 +123,12 @@ export class Billing {
   async topUps(wallet: Address): Promise<TopUp[]> {
     await this.#deps.ensureAccount(wallet)
     return readTopUps(this.#deps.store, wallet)
+  }
+
+  /** Returns the payments that bought Pro for the wallet, newest first. */
+  async proPayments(wallet: Address): Promise<ProPayment[]> {
+    await this.#deps.ensureAccount(wallet)
+    return readProPayments(this.#deps.store, wallet)
   }
 
   async #prepare(wallet: Address): Promise<number> {

@@ -671,6 +671,33 @@ test.serial(
   },
 )
 
+test.serial('payments for Pro are listed with what they bought, newest first (L18)', async (t) => {
+  const payer = await createPayer(simulator, 100_000_000n)
+  const list = async () => (await ask(payer, 'GET', '/billing/pro/payments')).body
+  t.deepEqual(await list(), { items: [] })
+  const items: object[] = []
+  let until = 0
+  for (let time = 0; time < 2; time++) {
+    const tx_signature = await payPro(payer, 5_000_000n)
+    simulator.advance(FINALITY)
+    clock.now += 60_000
+    await checkPro(payer)
+    const created_at = Math.floor(clock.now / 1000)
+    until = Math.max(until, created_at) + 3 * 86_400
+    items.unshift({
+      tx_signature,
+      amount_usdt: 5,
+      plan: 'trial',
+      days: 3,
+      created_at,
+      expires_at: until,
+    })
+  }
+  t.deepEqual(await list(), { items })
+  const stranger = await createPayer(simulator, 0n)
+  t.deepEqual((await ask(stranger, 'GET', '/billing/pro/payments')).body, { items: [] })
+})
+
 test.serial('top-ups are deposits, newest first; plans are public', async (t) => {
   const payer = await createPayer(simulator, 100_000_000n)
   const items = []

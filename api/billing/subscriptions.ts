@@ -37,6 +37,41 @@ export async function readPro(store: Store, wallet: string, nowMs: number): Prom
   return { active: true, plan, expiresAt, secondsLeft: expiresAt - now }
 }
 
+/** A payment that bought Pro (rule L18). Times in unix seconds. */
+export interface ProPayment {
+  readonly signature: string
+  /** USDT, in raw units. */
+  readonly amount: bigint
+  readonly plan: string
+  readonly days: number
+  readonly createdAt: number
+  /** Until when Pro ran since then. */
+  readonly expiresAt: number
+}
+
+/** Reads the payments that bought Pro for a wallet, newest first, at most 1000. */
+export async function readProPayments(store: Store, wallet: string): Promise<ProPayment[]> {
+  const rows = await store.query<
+    Record<'idempotency_key' | 'plan' | 'amount' | 'expires_at', string> & {
+      readonly days: number
+      readonly created_at: number
+    }
+  >(
+    `SELECT idempotency_key, plan, days, amount, toUnixTimestamp(redeemed_at) AS created_at, expires_at
+     FROM subscriptions FINAL WHERE wallet = {wallet:String}
+     ORDER BY expires_at DESC, idempotency_key LIMIT 1000`,
+    { wallet },
+  )
+  return rows.map((row) => ({
+    signature: row.idempotency_key.split(':')[1] ?? '',
+    amount: BigInt(row.amount),
+    plan: row.plan,
+    days: row.days,
+    createdAt: row.created_at,
+    expiresAt: Number(row.expires_at),
+  }))
+}
+
 /**
  * Extends a wallet's Pro by the plans that payments bought, one after the other, in their order.
  * `lock` is the wallet's lock.

@@ -6,6 +6,8 @@ export interface AccountListener {
   onSuperseded(account: Account, connection: string): void
   /** The key with this hash was replaced: its connections must end. */
   onRotated(account: Account, keySha256: string): void
+  /** The named key with this hash was deleted: its connections must end. */
+  onKeyDeleted(account: Account, keySha256: string): void
   /** The account was disabled, or enabled again (rule E3). */
   onAccessChanged(account: Account, isDisabled: boolean): void
   /** The dashboard token with this id was revoked (rule E1). */
@@ -37,6 +39,8 @@ export interface AccountChannel {
   closed(account: Account, connection: string): Promise<void>
   /** Tells every process, this one first, that a key was replaced. */
   rotated(account: Account, keySha256: string): Promise<void>
+  /** Tells every process, this one first, that a named key was deleted. */
+  keyDeleted(account: Account, keySha256: string): Promise<void>
   /** Tells every process, this one first, that an account was disabled, or enabled again. */
   accessChanged(account: Account, isDisabled: boolean): Promise<void>
   /** Tells every process, this one first, that a dashboard token was revoked. */
@@ -59,6 +63,9 @@ export function createMemoryChannel(): AccountChannel {
     closed: async () => {},
     async rotated(account, keySha256) {
       for (const listener of listeners) listener.onRotated(account, keySha256)
+    },
+    async keyDeleted(account, keySha256) {
+      for (const listener of listeners) listener.onKeyDeleted(account, keySha256)
     },
     async accessChanged(account, isDisabled) {
       for (const listener of listeners) listener.onAccessChanged(account, isDisabled)

@@ -21,6 +21,7 @@ function listen(channel: AccountChannel) {
   channel.listen({
     onSuperseded: (account, name) => hear(`superseded ${account} ${name}`),
     onRotated: (account, key) => hear(`rotated ${account} ${key}`),
+    onKeyDeleted: (account, key) => hear(`key_deleted ${account} ${key}`),
     onAccessChanged: (account, isDisabled) => hear(`access ${account} ${isDisabled}`),
     onLoggedOut: (tokenId) => hear(`logged_out ${tokenId}`),
     onLoggedOutEverywhere: (wallet, generation) =>
@@ -104,6 +105,9 @@ withRedis(
       t.deepEqual(await heardA(2), Array(2).fill(`access carol ${isDisabled}`))
       t.deepEqual(await heardB(1), [`access carol ${isDisabled}`])
     }
+    await a.keyDeleted('carol', 'hash')
+    t.deepEqual(await heardA(2), Array(2).fill('key_deleted carol hash'))
+    t.deepEqual(await heardB(1), ['key_deleted carol hash'])
     await a.loggedOutEverywhere('carol', 7)
     t.deepEqual(await heardA(1), ['logged_out_everywhere carol 7'])
     t.deepEqual(await heardB(1), ['logged_out_everywhere carol 7'])

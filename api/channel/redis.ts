@@ -92,6 +92,11 @@ class RedisChannel implements AccountChannel {
     await orUnavailable(this.#commands.publish(this.#topic, `rotated ${account} ${keySha256}`))
   }
 
+  async keyDeleted(account: string, keySha256: string): Promise<void> {
+    for (const listener of this.#listeners) listener.onKeyDeleted(account, keySha256)
+    await orUnavailable(this.#commands.publish(this.#topic, `key_deleted ${account} ${keySha256}`))
+  }
+
   async accessChanged(account: string, isDisabled: boolean): Promise<void> {
     for (const listener of this.#listeners) listener.onAccessChanged(account, isDisabled)
     const what = isDisabled ? 'disabled' : 'enabled'
@@ -143,6 +148,7 @@ class RedisChannel implements AccountChannel {
       if (kind === 'logged_out') listener.onLoggedOut(subject)
       else if (detail === undefined) return
       else if (kind === 'rotated') listener.onRotated(subject, detail)
+      else if (kind === 'key_deleted') listener.onKeyDeleted(subject, detail)
       else if (kind === 'access') listener.onAccessChanged(subject, detail === 'disabled')
       else if (kind === 'logged_out_everywhere')
         listener.onLoggedOutEverywhere(subject, Number(detail))

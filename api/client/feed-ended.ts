@@ -27,6 +27,8 @@ const FINAL = {
   balance_exhausted: 'no credits are left: top up, then resume from the last id',
   superseded: 'another program or dashboard is connected with this key: stop one of the two',
   key_rotated: 'this key was replaced: use the new one',
+  key_deleted: 'this key was deleted: use another one',
+  key_expired: 'this key has expired: use another one',
   account_disabled: 'the operator of the service has disabled this account',
   token_expired: 'the token has expired: log in again',
   token_revoked: 'the token was revoked by a logout: log in again',

@@ -13,11 +13,13 @@ export const AccountEventItem = z
         'signed_out_everywhere',
         'key_created',
         'key_rotated',
+        'key_deleted',
+        'session_revoked',
         'key_refused',
       ])
       .meta({
         description:
-          'What happened. `sign_in_failed`: a login for this wallet had an invalid signature. `key_refused`: a replaced key was used. More kinds may be added.',
+          'What happened. `sign_in_failed`: a login for this wallet had an invalid signature. `key_refused`: a replaced, deleted or expired key was used. `session_revoked`: a sign-in was ended from the list of sessions. More kinds may be added.',
       }),
     at: time.describe('When it happened; for a counted event, the first time in its hour'),
     network: z.string().meta({

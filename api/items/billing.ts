@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { USDT_DECIMALS } from '../../pipeline/domain/payment.ts'
-import type { ProStatus } from '../billing/subscriptions.ts'
+import type { ProPayment, ProStatus } from '../billing/subscriptions.ts'
 import type { BillingTerms } from '../billing/terms.ts'
 import type { TopUp } from '../credits/ledger-entries.ts'
 import { componentSchema } from './component-schema.ts'
@@ -67,10 +67,37 @@ export const TopUpItem = componentSchema('TopUpItem', 'A deposit that was credit
 export function topUpItem({ signature, amount, credits, createdAt }: TopUp) {
   return {
     tx_signature: signature,
-    // The quotient of two exactly represented doubles is the nearest double to the exact quotient.
-    // 2^53 units are nine billion USDT.
-    amount_usdt: Number(amount) / 10 ** USDT_DECIMALS,
+    amount_usdt: usdtOf(amount),
     credits,
     created_at: createdAt,
   }
+}
+
+/** A payment that bought Pro (rule L18). */
+export const ProPaymentItem = componentSchema('ProPaymentItem', 'A payment that bought Pro.', {
+  tx_signature: z.string().describe('The transaction of the payment'),
+  amount_usdt: usdt,
+  plan: z.string().describe('The plan that it bought, as it was called then'),
+  days: count.describe('Days that it bought'),
+  created_at: time.describe('When it was redeemed'),
+  expires_at: time.describe('Until when Pro ran since then'),
+})
+
+export function proPaymentItem(payment: ProPayment) {
+  const { signature, amount, plan, days, createdAt, expiresAt } = payment
+  return {
+    tx_signature: signature,
+    amount_usdt: usdtOf(amount),
+    plan,
+    days,
+    created_at: createdAt,
+    expires_at: expiresAt,
+  }
+}
+
+/** Returns raw units of USDT as the nearest double in USDT. */
+function usdtOf(amount: bigint): number {
+  // The quotient of two exactly represented doubles is the nearest double to the exact quotient.
+  // 2^53 units are nine billion USDT.
+  return Number(amount) / 10 ** USDT_DECIMALS
 }

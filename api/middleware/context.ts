@@ -1,4 +1,5 @@
 import type { Middleware } from 'koa'
+import type { ProductKey } from '../auth/product-keys.ts'
 import type { Session } from '../auth/session.ts'
 
 /** State of a request, which the middleware fills in. */
@@ -14,6 +15,8 @@ export interface RequestState {
   limitsPassed?: Promise<void>
   /** Set by `authenticate` and `authenticateFeed`. */
   account?: string
+  /** Set with `account`: the key of the request. */
+  key?: ProductKey
   /** Set by `authenticateSession` and `authenticateFeed`. */
   session?: Session
   /** Set by `recordNetwork`. */

@@ -1,6 +1,6 @@
 import type { ParameterizedContext as Context } from 'koa'
 import { ApiError } from '../errors.ts'
-import { clientOf, siteOf } from '../rate-limits/client-of.ts'
+import { clientOf, siteOf, wholeAddressOf } from '../rate-limits/client-of.ts'
 import type { Allowance, RateLimit } from '../rate-limits/rate-limit.ts'
 import type { ApiMiddleware } from './context.ts'
 
@@ -45,6 +45,11 @@ export function startRateLimit(limit: RateLimit | null, trustedProxies: number):
 /** Returns the client that a request counts for. */
 export function clientOfRequest(ctx: Context, trustedProxies: number): string {
   return clientOf(ctx.req.socket.remoteAddress, ctx.get('X-Forwarded-For'), trustedProxies)
+}
+
+/** The whole address of the client, as `clientOfRequest` finds it. */
+export function addressOfRequest(ctx: Context, trustedProxies: number): string {
+  return wholeAddressOf(ctx.req.socket.remoteAddress, ctx.get('X-Forwarded-For'), trustedProxies)
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
+import type { ProductKey } from '../auth/product-keys.ts'
 import type { Tokens } from '../auth/tokens.ts'
 import type { Billing } from '../billing/billing.ts'
 import type { Credits } from '../credits/credits.ts'
@@ -33,10 +34,31 @@ export interface Viewer {
   readProUntil(): Promise<number | null>
 }
 
+/** The key that opened a trade connection. Only the own key of an account has no end. */
+export type FeedKey = { readonly account: string } & (
+  | { readonly kind: 'own' }
+  | {
+      readonly kind: 'named'
+      readonly sha256: string
+      /** When it expires, unix milliseconds, exclusive; null: never. */
+      readonly expiresAtMs: number | null
+    }
+  | {
+      readonly kind: 'session'
+      /** Id and generation of the session's token: see `Session`. */
+      readonly tokenId: string
+      readonly generation: number
+      /** When it expires, unix milliseconds, exclusive. */
+      readonly expiresAtMs: number
+      /** Whether the session was revoked. Rejects with `unavailable`. */
+      isRevoked(): Promise<boolean>
+    }
+)
+
 /** Takes over WebSocket connections. */
 export interface UpgradeHandler {
-  /** Accepts a connection of an account with `left` credits. */
-  accept(upgrade: Upgrade, account: string, left: number): void
+  /** Accepts a connection with a key of an account with `left` credits. */
+  accept(upgrade: Upgrade, key: FeedKey, left: number): void
   /** Accepts a dashboard connection. */
   acceptViewer(upgrade: Upgrade, viewer: Viewer): void
 }
@@ -79,9 +101,9 @@ export function upgrade(deps: {
     // Ends the exchange: Koa's listeners on the socket would keep request and response as long as
     // it is open.
     ctx.res.emit('finish')
-    const { session, proUntil = 0, account = '', left = 0 } = ctx.state
-    if (session === undefined) feed.accept(upgradeRequest, account, left)
-    else
+    const { session, proUntil = 0, key, left = 0 } = ctx.state
+    if (key !== undefined) feed.accept(upgradeRequest, feedKeyOf(key, tokens), left)
+    else if (session !== undefined)
       feed.acceptViewer(upgradeRequest, {
         ...session,
         proUntil,
@@ -89,6 +111,19 @@ export function upgrade(deps: {
         readProUntil: async () => (await billing?.pro(session.wallet))?.expiresAt ?? null,
       })
   }
+}
+
+function feedKeyOf(key: ProductKey, tokens: Pick<Tokens, 'isRevoked'>): FeedKey {
+  const { account, kind } = key
+  if (kind === 'own') return { account, kind }
+  if (kind === 'named') {
+    const { sha256, expiresAt } = key.key
+    return { account, kind, sha256, expiresAtMs: expiresAt }
+  }
+  const { session } = key
+  const { tokenId, generation, expiresAt } = session
+  const isRevoked = () => tokens.isRevoked(session)
+  return { account, kind, tokenId, generation, expiresAtMs: expiresAt * 1000, isRevoked }
 }
 
 /**

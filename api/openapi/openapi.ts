@@ -83,7 +83,7 @@ export function pathOf({ path }: Pick<Resource, 'path'>): string {
 }
 
 /** Returns the method of a resource. */
-export function methodOf({ method }: Pick<Resource, 'method'>): 'GET' | 'POST' {
+export function methodOf({ method }: Pick<Resource, 'method'>): 'GET' | 'POST' | 'DELETE' {
   return method ?? 'GET'
 }
 

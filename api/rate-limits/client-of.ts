@@ -13,6 +13,15 @@ export function clientOf(
   forwardedFor: string | undefined,
   hops: number,
 ): string {
+  return networkOf(wholeAddressOf(connection, forwardedFor, hops))
+}
+
+/** Returns the whole address of the client that `clientOf` names; empty if it is not known. */
+export function wholeAddressOf(
+  connection: string | undefined,
+  forwardedFor: string | undefined,
+  hops: number,
+): string {
   let client = connection ?? ''
   const entries = hops > 0 ? (forwardedFor ?? '').split(',') : []
   for (const entry of entries.reverse().slice(0, hops)) {
@@ -20,7 +29,7 @@ export function clientOf(
     if (isIP(address) === 0) break
     client = address
   }
-  return networkOf(client)
+  return client
 }
 
 /**

@@ -9,7 +9,7 @@ import { dashboardResource } from './resource.ts'
 /** Dependencies of resources about accounts and keys. */
 export interface AccountDeps {
   readonly accounts: Pick<Accounts, 'openKey' | 'rotateKey' | 'ensure'>
-  readonly credits: Pick<Credits, 'left'>
+  readonly credits: Pick<Credits, 'balance'>
   readonly keyUses: Pick<KeyUses, 'lastUsed'>
   readonly events: Pick<AccountEvents, 'add' | 'list'>
   readonly channel: Pick<AccountChannel, 'rotated'>
@@ -33,10 +33,13 @@ export function meApi({ accounts, credits, keyUses, events }: AccountDeps) {
     async handle(_input, { wallet }, network) {
       // These reads come first: if they failed after the key was created, its raw text would be
       // lost.
-      const [left, lastUsed] = await Promise.all([credits.left(wallet), keyUses.lastUsed(wallet)])
+      const [balance, lastUsed] = await Promise.all([
+        credits.balance(wallet),
+        keyUses.lastUsed(wallet),
+      ])
       const { apiKey, key } = await accounts.openKey(wallet)
       if (apiKey !== null) events.add(wallet, 'key_created', network)
-      return { body: apiAccount({ wallet, apiKey, key, left, lastUsed }) }
+      return { body: apiAccount({ wallet, apiKey, key, balance, lastUsed }) }
     },
   })
 }
@@ -62,11 +65,14 @@ export function rotateApiKey({ accounts, credits, keyUses, events, channel }: Ac
     },
     answer: ApiAccount,
     async handle(_input, { wallet }, network) {
-      const [left, lastUsed] = await Promise.all([credits.left(wallet), keyUses.lastUsed(wallet)])
+      const [balance, lastUsed] = await Promise.all([
+        credits.balance(wallet),
+        keyUses.lastUsed(wallet),
+      ])
       const { apiKey, key, revokedSha256 } = await accounts.rotateKey(wallet)
       events.add(wallet, revokedSha256 === null ? 'key_created' : 'key_rotated', network)
       if (revokedSha256 !== null) await channel.rotated(wallet, revokedSha256)
-      return { body: apiAccount({ wallet, apiKey, key, left, lastUsed }) }
+      return { body: apiAccount({ wallet, apiKey, key, balance, lastUsed }) }
     },
   })
 }

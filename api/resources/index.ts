@@ -1,6 +1,7 @@
 import type { Readiness } from '../../pipeline/runtime/readiness.ts'
 import type { JwtKeys } from '../auth/jwt-keys.ts'
 import type { Login } from '../auth/login.ts'
+import type { SessionUses } from '../auth/session-uses.ts'
 import type { Tokens } from '../auth/tokens.ts'
 import type { Billing } from '../billing/billing.ts'
 import type { Credits } from '../credits/credits.ts'
@@ -13,12 +14,15 @@ import { authNonce } from './auth-nonce.ts'
 import { billingCreditsCheck } from './billing-credits-check.ts'
 import { billingPlans } from './billing-plans.ts'
 import { billingProCheck } from './billing-pro-check.ts'
+import { billingProPayments } from './billing-pro-payments.ts'
 import { billingTopUps } from './billing-top-ups.ts'
 import { healthz, readyz } from './health.ts'
 import { heldTokens } from './held-tokens.ts'
 import { holdings } from './holdings.ts'
 import { jwks } from './jwks.ts'
 import { meEvents } from './me-events.ts'
+import { createKey, deleteKey, meKeys, type NamedKeyDeps } from './me-keys.ts'
+import { meSessions, revokeSession, sessionKey } from './me-sessions.ts'
 import { meSignalsFilter } from './me-signals-filter.ts'
 import { meUsage } from './me-usage.ts'
 import { meWatchlistsTrending } from './me-watchlists-trending.ts'
@@ -40,7 +44,9 @@ import { wallets } from './wallets.ts'
 /** Returns all resources of the API, in the order of the documents. */
 export function createResources(
   deps: ResourceDeps &
-    AccountDeps & {
+    AccountDeps &
+    NamedKeyDeps & {
+      readonly sessionUses: Pick<SessionUses, 'list' | 'find'>
       readonly credits: Pick<Credits, 'balance'>
       readonly feed: FeedStatus
       readonly readiness: Pick<Readiness, 'read'>
@@ -78,12 +84,19 @@ export function createResources(
     jwks(deps),
     meApi(deps),
     rotateApiKey(deps),
+    meKeys(deps),
+    createKey(deps),
+    deleteKey(deps),
+    meSessions(deps),
+    revokeSession(deps),
+    sessionKey(deps),
     meUsage(deps),
     meEvents(deps),
     billingPlans(deps),
     billingProCheck(deps),
     billingCreditsCheck(deps),
     billingTopUps(deps),
+    billingProPayments(deps),
     meWatchlistsTrending(deps),
     meSignalsFilter(deps),
     status(deps),

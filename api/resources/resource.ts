@@ -57,7 +57,7 @@ export interface Resource<Input = never> {
   /** Path in the syntax of @koa/router, for example `/wallets/:alias/metrics`. */
   readonly path: string
   /** Default: GET. */
-  readonly method?: 'POST'
+  readonly method?: 'POST' | 'DELETE'
   /**
    * Credits of a response; null if no API key is needed. With 0 the response is about the account
    * of the key, so it is neither cached nor charged.
@@ -114,7 +114,7 @@ export function resource<
   Input = Parts<Params, Query, RequestBody>,
 >(declaration: {
   readonly path: string
-  readonly method?: 'POST'
+  readonly method?: 'POST' | 'DELETE'
   readonly price: number | null
   readonly isUnlimited?: true
   readonly answersHead?: true
@@ -149,19 +149,23 @@ export function resource<
 export function dashboardResource<
   Body extends z.ZodType,
   Query extends z.ZodObject = typeof NONE,
+  Params extends z.ZodObject = typeof NONE,
+  RequestBody extends z.ZodObject = z.ZodObject,
 >(declaration: {
   readonly path: string
-  readonly method?: 'POST'
+  readonly method?: 'POST' | 'DELETE'
   readonly needsPro?: true
   readonly docs: ResourceDocs<z.input<Body>>
+  readonly params?: Params
   readonly query?: Query
+  readonly requestBody?: RequestBody
   readonly answer: Body
   handle(
-    input: Parts<typeof NONE, Query, z.ZodObject>,
+    input: Parts<Params, Query, RequestBody>,
     session: Session,
     network: string,
   ): Promise<Answer & { readonly body: z.input<Body> }>
-}): Resource<Parts<typeof NONE, Query, z.ZodObject>> {
+}): Resource<Parts<Params, Query, RequestBody>> {
   return {
     ...resource({ ...declaration, price: null, handle: () => Promise.reject(NO_SESSION) }),
     needsSession: true,

@@ -190,6 +190,7 @@ test('a connection requests one page at a time, for the subscription that is new
     {
       ...COMMON,
       account: 'alice',
+      key: { account: 'alice', kind: 'own' },
       isTracked: () => true,
       // A part of a relay: what is called for a client whose position is older than the window.
       relay: {

@@ -43,18 +43,25 @@ export class ConnectionRegistry<Connection extends EndableConnection> {
   }
 
   /**
-   * Adds a connection, announces it to other processes, and ends the oldest ones over the limit.
+   * Adds a connection, announces it to other processes, and ends the oldest ones over the limit of
+   * its account.
    */
-  add(account: Account, name: string, connection: Connection): void {
+  add(account: Account, name: string, connection: Connection, limit = this.#limit): void {
     const others = this.#activeByAccount.get(account) ?? new Set()
     this.#activeByAccount.set(account, others)
     others.add(connection)
     this.#active.add(connection)
-    const registered = { account, connection, openedAt: Date.now(), announced: Promise.resolve() }
+    const registered = {
+      account,
+      connection,
+      limit,
+      openedAt: Date.now(),
+      announced: Promise.resolve(),
+    }
     this.#registered.set(name, registered)
     this.#announce(name, registered)
     for (const other of others) {
-      if (others.size <= this.#limit) break
+      if (others.size <= limit) break
       other.end('superseded')
     }
   }
@@ -97,7 +104,9 @@ export class ConnectionRegistry<Connection extends EndableConnection> {
 
   #announce(name: string, registered: RegisteredConnection<Connection>): void {
     registered.announced = registered.announced
-      .then(() => this.#channel.opened(registered.account, name, this.#limit, registered.orderKey))
+      .then(() =>
+        this.#channel.opened(registered.account, name, registered.limit, registered.orderKey),
+      )
       .then((orderKey) => {
         registered.orderKey = orderKey
       })
@@ -109,6 +118,8 @@ export class ConnectionRegistry<Connection extends EndableConnection> {
 interface RegisteredConnection<Connection> {
   readonly account: Account
   readonly connection: Connection
+  /** How many connections its account may have. */
+  readonly limit: number
   /** Unix milliseconds. */
   readonly openedAt: number
   /**

@@ -13,7 +13,7 @@ import { type AccountChannel, createMemoryChannel } from '../channel/account-cha
 import type { Account } from '../credits/meter.ts'
 import type { CursorCodec } from '../cursor.ts'
 import { type PublishedSwap, tradeItem } from '../items/trade.ts'
-import type { Upgrade, UpgradeHandler, Viewer } from '../middleware/upgrade.ts'
+import type { FeedKey, Upgrade, UpgradeHandler, Viewer } from '../middleware/upgrade.ts'
 import type { FeedStatus } from '../resources/status.ts'
 import type { StoragePosition } from '../storage-position.ts'
 import { ConnectionRegistry } from './connection-registry.ts'
@@ -23,6 +23,7 @@ import {
   type BlockSource,
   CreditBlock,
 } from './credit-block.ts'
+import { KeyAccess } from './key-access.ts'
 import { MissedRevocations, type RevokedKey } from './missed-revocations.ts'
 import { OpenSockets } from './open-sockets.ts'
 import type { EndReason, MessageLimit } from './protocol-handler.ts'
@@ -46,8 +47,14 @@ export interface FeedDeps {
   readonly channel?: AccountChannel
   /** Reads the keys revoked, and the accounts disabled, since a time (unix milliseconds). */
   readonly revokedSince?: (unixMs: number) => Promise<readonly RevokedKey[]>
+  /** Reads those of these named keys that are valid or expired, by hash. */
+  readonly findNamedKeys?: (
+    wallets: readonly string[],
+    sha256s: readonly string[],
+  ) => Promise<ReadonlyMap<string, unknown>>
   /**
-   * How many connections one key may have, and how many the dashboards of one wallet. A newer one
+   * How many connections the API keys of an account may have, and how many the dashboards of one
+   * wallet for views. A newer one
    * closes the oldest (rule F6).
    */
   readonly connectionsPerKey: number
@@ -101,6 +108,7 @@ export class Feed implements UpgradeHandler, FeedStatus {
   readonly #sockets: OpenSockets
   readonly #traders: ConnectionRegistry<TradeConnection>
   readonly #viewers: ConnectionRegistry<ViewConnection>
+  readonly #keyAccess = new KeyAccess()
   readonly #missedRevocations: MissedRevocations
   /** Work of closed connections: booking credits, telling other processes. None of it rejects. */
   readonly #closing = new Set<Promise<void>>()
@@ -134,6 +142,7 @@ export class Feed implements UpgradeHandler, FeedStatus {
     this.#missedRevocations = new MissedRevocations({
       revokedSince,
       onRevoked: (revoked) => this.#endRevoked(revoked),
+      endDeletedKeys: () => this.#endDeletedKeys(),
       logger,
     })
     this.#listenTo(channel)
@@ -145,18 +154,24 @@ export class Feed implements UpgradeHandler, FeedStatus {
         this.#traders.endSuperseded(name)
         this.#viewers.endSuperseded(name)
       },
-      onRotated: (account) => this.endAll(account, 'key_rotated'),
+      onRotated: (account) => this.#endOwnKey(account),
+      onKeyDeleted: (_account, keySha256) => this.#keyAccess.endKey(keySha256),
       onAccessChanged: (account, isDisabled) => {
         if (!isDisabled) return
-        this.endAll(account, 'account_disabled')
+        this.#traders.endAll(account, 'account_disabled')
+        this.#traders.endAll(seatOf(account), 'account_disabled')
         this.#viewers.endAll(dashboardOf(account), 'account_disabled')
       },
-      onLoggedOut: (tokenId) =>
-        this.#endViewers('token_revoked', (connection) => connection.tokenId === tokenId),
-      onLoggedOutEverywhere: (wallet, generation) =>
+      onLoggedOut: (tokenId) => {
+        this.#endViewers('token_revoked', (connection) => connection.tokenId === tokenId)
+        this.#keyAccess.endSession(tokenId)
+      },
+      onLoggedOutEverywhere: (wallet, generation) => {
         this.#endViewers('token_revoked', (connection) =>
           connection.hasTokenBefore(wallet, generation),
-        ),
+        )
+        this.#keyAccess.endSessionsBefore(wallet, generation)
+      },
       onBack: (sinceMs) => {
         this.#traders.announceAll()
         this.#viewers.announceAll()
@@ -224,9 +239,11 @@ export class Feed implements UpgradeHandler, FeedStatus {
       this.#heartbeats ??= this.#sendHeartbeats().finally(() => {
         this.#heartbeats = null
       })
+      this.#keyAccess.checkSessions()
     })
     const stopSeconds = every(SECOND_MS, () => {
       for (const connection of this.#viewers.active()) connection.checkAccess()
+      this.#keyAccess.endExpired(this.#options.now())
       this.#missedRevocations.retry()
       this.#viewPoll = this.#viewRelay?.poll() ?? this.#viewPoll
     })
@@ -266,14 +283,14 @@ export class Feed implements UpgradeHandler, FeedStatus {
     return this.#sockets.size
   }
 
-  accept({ request, socket, head }: Upgrade, account: Account, left: number): void {
+  accept({ request, socket, head }: Upgrade, key: FeedKey, left: number): void {
     const [relay, history] = [this.#relay, this.#history]
     if (relay === null || history === null || this.#isStopping) {
       refuseUpgrade(socket, 'unavailable')
       return
     }
     this.#server.handleUpgrade(request, socket, head, (webSocket) =>
-      this.#openTrades({ relay, history }, webSocket, socket, account, left),
+      this.#openTrades({ relay, history }, webSocket, socket, key, left),
     )
   }
 
@@ -288,14 +305,26 @@ export class Feed implements UpgradeHandler, FeedStatus {
     )
   }
 
-  /** Ends an account's trade connections, as when its key was rotated (rule F6). */
-  endAll(account: Account, reason: EndReason): void {
-    this.#traders.endAll(account, reason)
+  /** Ends the trade connections with the own key of an account, which was rotated (rule F6). */
+  #endOwnKey(account: Account): void {
+    for (const connection of this.#traders.activeOf(account))
+      if (connection.key.kind === 'own') connection.end('key_rotated')
   }
 
   /** Closes the connections whose dashboard token is no longer valid. */
   checkTokens(): void {
     for (const connection of this.#viewers.active()) connection.checkToken()
+    this.#keyAccess.checkSessions()
+  }
+
+  async #endDeletedKeys(): Promise<void> {
+    const used = this.#keyAccess.namedKeys()
+    if (used.length === 0) return
+    const found = await this.#deps.findNamedKeys?.(
+      used.map(({ account }) => account),
+      used.map(({ sha256 }) => sha256),
+    )
+    for (const { sha256 } of used) if (found?.has(sha256) === false) this.#keyAccess.endKey(sha256)
   }
 
   #endViewers(reason: EndReason, isMeant: (connection: ViewConnection) => boolean): void {
@@ -304,12 +333,14 @@ export class Feed implements UpgradeHandler, FeedStatus {
 
   /** Ends connections that were opened before their key was revoked or their account disabled. */
   #endRevoked({ account, at, why }: RevokedKey): void {
-    const isMeant = (of: { readonly account: Account; readonly openedAt: number }) =>
-      of.openedAt < at &&
-      (of.account === account ||
-        (why === 'account_disabled' && of.account === dashboardOf(account)))
-    for (const registered of [...this.#traders.registered(), ...this.#viewers.registered()])
-      if (isMeant(registered)) registered.connection.end(why)
+    const isDisabled = why === 'account_disabled'
+    for (const { connection, openedAt } of this.#traders.registered()) {
+      const { key } = connection
+      const isMeant = key.account === account && (isDisabled || key.kind === 'own')
+      if (isMeant && openedAt < at) connection.end(why)
+    }
+    for (const { account: of, connection, openedAt } of this.#viewers.registered())
+      if (isDisabled && of === dashboardOf(account) && openedAt < at) connection.end(why)
   }
 
   /**
@@ -336,13 +367,17 @@ export class Feed implements UpgradeHandler, FeedStatus {
     parts: { readonly relay: Relay; readonly history: TradeHistory },
     webSocket: WebSocket,
     socket: Duplex,
-    account: Account,
+    key: FeedKey,
     left: number,
   ): void {
+    const { account } = key
+    // The dashboard of a wallet has one connection beside those of its API keys.
+    const seat = key.kind === 'session' ? seatOf(account) : account
     const name = randomUUID()
     const openSocket = this.#sockets.add(webSocket)
     let reserved = 0
-    for (const other of this.#traders.activeOf(account)) reserved += other.heldCredits
+    for (const one of [account, seatOf(account)])
+      for (const other of this.#traders.activeOf(one)) reserved += other.heldCredits
     const connection: TradeConnection = new TradeConnection(
       {
         relay: parts.relay,
@@ -350,20 +385,24 @@ export class Feed implements UpgradeHandler, FeedStatus {
         transport: createTransport(webSocket, socket),
         limit: this.#messageLimit,
         account,
+        key,
         isTracked: (wallet) => wallet <= this.#storage.walletCount(),
         creditBlock: (hooks) => this.#createCreditBlock(account, name, left, hooks),
         onSent: (trades) => this.#metrics.messages.inc(trades),
         onRetracted: (tradeIds) => this.#deps.credits.giveBackLater(account, tradeIds),
         onEnd: (reason) => {
           openSocket.setEndReason(reason)
-          this.#traders.deactivate(account, connection)
+          this.#traders.deactivate(seat, connection)
+          this.#keyAccess.delete(connection)
         },
       },
       left + reserved,
     )
-    this.#traders.add(account, name, connection)
+    this.#keyAccess.add(connection)
+    this.#traders.add(seat, name, connection, key.kind === 'session' ? 1 : undefined)
     openSocket.bind(connection, () => {
-      this.#traders.deactivate(account, connection)
+      this.#traders.deactivate(seat, connection)
+      this.#keyAccess.delete(connection)
       this.#track(this.#traders.remove(name))
       this.#track(connection.onSocketClosed())
     })
@@ -416,6 +455,11 @@ export class Feed implements UpgradeHandler, FeedStatus {
 /** The name under which the dashboards of a wallet are registered. */
 function dashboardOf(wallet: string): Account {
   return `dashboard:${wallet}`
+}
+
+/** The name under which the trade connection of a wallet's dashboard is registered (rule L16). */
+function seatOf(wallet: string): Account {
+  return `seat:${wallet}`
 }
 
 /** The parts of the storage position that the feed uses. */

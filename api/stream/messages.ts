@@ -243,6 +243,8 @@ export const CLOSE_CODES = {
   balance_exhausted: 1008,
   superseded: 1008,
   key_rotated: 1008,
+  key_deleted: 1008,
+  key_expired: 1008,
   account_disabled: 1008,
   token_expired: 1008,
   token_revoked: 1008,
@@ -262,7 +264,7 @@ export const LastMessage = z
   .meta({
     id: 'LastMessage',
     description:
-      'Why the connection is closed: 1008 for balance_exhausted, superseded, key_rotated, account_disabled, token_expired, token_revoked, pro_expired; 1012 for restarting; 1013 for slow_reader, unavailable',
+      'Why the connection is closed: 1008 for balance_exhausted, superseded, key_rotated, key_deleted, key_expired, account_disabled, token_expired, token_revoked, pro_expired; 1012 for restarting; 1013 for slow_reader, unavailable',
   })
 
 /** A token on the watchlist, as sent on the feed. */

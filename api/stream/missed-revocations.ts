@@ -1,7 +1,7 @@
 import type { Logger } from '../../pipeline/runtime/logger.ts'
 import type { Account } from '../credits/meter.ts'
 
-/** An account whose key was revoked, or that was disabled, and when (unix milliseconds). */
+/** An account whose own key was replaced, or that was disabled, and when (unix milliseconds). */
 export interface RevokedKey {
   readonly account: Account
   readonly at: number
@@ -14,6 +14,8 @@ export interface MissedRevocationsDeps {
   readonly revokedSince: ((unixMs: number) => Promise<readonly RevokedKey[]>) | undefined
   /** Called for each of them that the account channel did not announce. */
   onRevoked(revoked: RevokedKey): void
+  /** Reads which of the named keys in use were deleted, by hash, and ends their connections. */
+  endDeletedKeys(): Promise<void>
   readonly logger: Logger
 }
 
@@ -45,8 +47,9 @@ export class MissedRevocations {
     const since = this.#since
     if (since === null) return
     this.#since = null
-    this.#deps.revokedSince?.(since - CLOCK_SKEW_MS).then(
-      (revoked) => {
+    const { revokedSince = async () => [], endDeletedKeys } = this.#deps
+    Promise.all([revokedSince(since - CLOCK_SKEW_MS), endDeletedKeys()]).then(
+      ([revoked]) => {
         for (const key of revoked) this.#deps.onRevoked(key)
       },
       () => {

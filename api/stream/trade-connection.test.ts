@@ -112,6 +112,7 @@ async function startClient(balance: number) {
     connection = new TradeConnection(
       {
         account: 'alice',
+        key: { account: 'alice', kind: 'own' },
         onRetracted() {},
         limit: { perMinute: 0, now: () => 0 },
         transport: {

@@ -1,5 +1,6 @@
 import { parseAlias } from '../../pipeline/domain/alias.ts'
 import type { FeedPosition } from '../cursor.ts'
+import type { FeedKey } from '../middleware/upgrade.ts'
 import { type Filter, matches } from '../rows/filter.ts'
 import type { BlockHooks, CreditBlock } from './credit-block.ts'
 import { readMessage, type Subscribe } from './protocol.ts'
@@ -14,6 +15,8 @@ export interface TradeConnectionDeps
     'account' | 'transport' | 'relay' | 'history' | 'scheduleRetry'
   > {
   readonly limit: MessageLimit
+  /** The key that opened the connection. */
+  readonly key: FeedKey
   isTracked(wallet: number): boolean
   /** Creates the credit block that the connection spends from. The block calls `hooks`. */
   creditBlock(hooks: BlockHooks): CreditBlock
@@ -70,6 +73,11 @@ export class TradeConnection {
       takeCredit: () => this.#credits.take(),
       onTrade: () => this.#sendBalanceLow(),
     })
+  }
+
+  /** The key that opened the connection. */
+  get key(): FeedKey {
+    return this.#deps.key
   }
 
   /** Credits that the connection holds in reserve. */

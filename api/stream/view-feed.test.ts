@@ -475,6 +475,85 @@ test('a connection whose key was rotated unheard ends once that can be read; who
   await service.close()
 })
 
+test('a named key and a session end their trade connections, heard or not (rules L15, L16)', async (t) => {
+  const heard: AccountListener[] = []
+  const channel = {
+    ...createMemoryChannel(),
+    listen: (news: AccountListener) => void heard.push(news),
+  }
+  let now = 1000
+  let isRevoked = false
+  const left = new Set(['named:old', 'named:kept', 'named:brief'])
+  const service = await startFeed({
+    channel,
+    connectionsPerKey: 10,
+    now: () => now,
+    keyOf(bearer) {
+      const account = 'alice'
+      if (bearer === 'own') return { account, kind: 'own' }
+      if (bearer === 'session')
+        return {
+          account,
+          kind: 'session',
+          tokenId: 'a token',
+          generation: 1,
+          expiresAtMs: 9000,
+          isRevoked: async () => isRevoked,
+        }
+      const expiresAtMs = bearer === 'named:brief' ? 5000 : null
+      return { account, kind: 'named', sha256: bearer, expiresAtMs }
+    },
+    findNamedKeys: async (_wallets, sha256s) =>
+      new Map(sha256s.filter((one) => left.has(one)).map((one) => [one, one])),
+  })
+  t.teardown(() => service.close())
+  await fund(service.meter, 'alice', 100)
+  const [own, old, kept, brief] = await Promise.all(
+    ['own', 'named:old', 'named:kept', 'named:brief'].map((one) => service.connect(one)),
+  )
+  const session = await service.connect('session')
+  const all = [own, old, kept, brief, session]
+
+  now = 4999
+  service.second()
+  for (const client of all) t.deepEqual(await client!.fence(), [])
+  now = 5000
+  service.second()
+  t.deepEqual(await brief!.take(1), [{ type: 'key_expired' }])
+  t.is(await brief!.closed, 1008)
+
+  // A deletion that was not heard ends the connection after the outage, and no other one.
+  left.delete('named:old')
+  for (const news of heard) news.onBack(now)
+  t.deepEqual(await old!.take(1), [{ type: 'key_deleted' }])
+  for (const client of [own, kept, session]) t.deepEqual(await client!.fence(), [])
+
+  // A rotation ends those of the own key alone, a logout of another session none.
+  for (const news of heard) {
+    news.onRotated('alice', 'hash')
+    news.onLoggedOut('another token')
+    news.onLoggedOutEverywhere('alice', 1)
+    news.onLoggedOutEverywhere('bob', 2)
+    news.onKeyDeleted('alice', 'named:another')
+  }
+  t.deepEqual(await own!.take(1), [{ type: 'key_rotated' }])
+  for (const client of [kept, session]) t.deepEqual(await client!.fence(), [])
+  isRevoked = true
+  service.beat()
+  t.deepEqual(await session.take(1), [{ type: 'token_revoked' }])
+  isRevoked = false
+
+  const next = await service.connect('session')
+  for (const news of heard) news.onLoggedOutEverywhere('alice', 2)
+  t.deepEqual(await next.take(1), [{ type: 'token_revoked' }])
+  const last = await service.connect('session')
+  now = 9000
+  service.second()
+  t.deepEqual(await last.take(1), [{ type: 'token_expired' }])
+  for (const news of heard) news.onAccessChanged('alice', true)
+  t.deepEqual(await kept!.take(1), [{ type: 'account_disabled' }])
+})
+
 test('dashboards of a wallet supersede each other but not connections of its key (rule F6); on shutdown they get `restarting`', async (t) => {
   const service = await startFeed({ views: memoryViews().source })
   await fund(service.meter, 'alice', 10)
@@ -483,7 +562,7 @@ test('dashboards of a wallet supersede each other but not connections of its key
   const second = await service.connect('dashboard:alice')
   t.deepEqual(await first.take(2), [{ type: 'superseded' }])
   t.is(await first.closed, 1008)
-  service.feed.endAll('alice', 'key_rotated')
+  await service.channel.rotated('alice', 'hash')
   t.deepEqual(await trader.take(2), [{ type: 'key_rotated' }])
   t.deepEqual(await second.fence(), [])
   const closed = service.close()

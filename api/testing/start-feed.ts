@@ -13,7 +13,7 @@ import { type AccountChannel, createMemoryChannel } from '../channel/account-cha
 import { createMemoryMeter } from '../credits/memory.ts'
 import { type BlockRenewal, type Meter, STREAM_START } from '../credits/meter.ts'
 import { type CursorKeys, createCursorCodec } from '../cursor.ts'
-import type { Viewer } from '../middleware/upgrade.ts'
+import type { FeedKey, Viewer } from '../middleware/upgrade.ts'
 import type { StoredSlot } from '../state-reader.ts'
 import { Feed, type FeedDeps, type FeedOptions } from '../stream/feed.ts'
 import { ServerMessage } from '../stream/messages.ts'
@@ -56,6 +56,9 @@ export async function startFeed(
     readonly channel?: AccountChannel
     /** Keys of positions; by default one. */
     readonly keys?: CursorKeys
+    /** The key of a bearer; by default the own key of the account of that name. */
+    readonly keyOf?: (bearer: string) => FeedKey
+    readonly findNamedKeys?: FeedDeps['findNamedKeys']
     /** Accounts whose key was revoked; none by default. */
     readonly revokedSince?: FeedDeps['revokedSince']
     readonly perturb?: Perturb | null
@@ -105,6 +108,7 @@ export async function startFeed(
       messagesPerMinute: options.messagesPerMinute,
       perturb: options.perturb ?? null,
       ...(options.revokedSince && { revokedSince: options.revokedSince }),
+      ...(options.findNamedKeys && { findNamedKeys: options.findNamedKeys }),
       ...(options.views && { views: () => options.views! }),
     },
     { every, block: { pause: async () => {} }, ...options },
@@ -128,7 +132,8 @@ export async function startFeed(
       feed.acceptViewer({ request, socket, head }, viewer)
       return
     }
-    feed.accept({ request, socket, head }, account, (await leftOf(meter, account)) ?? 0)
+    const key = options.keyOf?.(account) ?? { account, kind: 'own' as const }
+    feed.accept({ request, socket, head }, key, (await leftOf(meter, key.account)) ?? 0)
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -44,6 +44,8 @@ schemathesis.openapi.format(
     "solana-address",
     st.one_of(st.sampled_from(MINTS), st.binary(min_size=32, max_size=32).map(base58)),
 )
+schemathesis.openapi.format("key-name", st.text(ALPHABET, min_size=1, max_size=40))
+schemathesis.openapi.format("cidr", st.ip_addresses().map(str))
 schemathesis.openapi.format("cursor", st.sampled_from(TRADES))
 schemathesis.openapi.format(
     "search-text",

@@ -1,9 +1,5 @@
-import { AccountEvents } from '../../api/accounts/account-events.ts'
-import { createLogger } from '../../pipeline/runtime/logger.ts'
 import { optionCommand, walletOption } from './command.ts'
-
-/** `network` of an event that no client caused. */
-const OPERATOR = 'operator'
+import { storeOperatorEvent } from './operator-event.ts'
 
 /**
  * `account rotate`: replaces the API key of an account and prints the new one, which is never shown
@@ -25,14 +21,7 @@ export const accountRotate = optionCommand({
     if (isDry) return { document: { ...replaced, dry_run: true } }
     const opened = await channel() // before the key is replaced, which it has to announce
     const { apiKey, revokedSha256 } = await accounts.rotateKey(wallet)
-    const events = new AccountEvents({
-      store,
-      logger: createLogger('silent'),
-      now: Date.now,
-      onDropped: () => {},
-    })
-    events.add(wallet, revokedSha256 === null ? 'key_created' : 'key_rotated', OPERATOR)
-    await events.stop()
+    await storeOperatorEvent(store, wallet, revokedSha256 === null ? 'key_created' : 'key_rotated')
     if (revokedSha256 !== null) await opened.rotated(wallet, revokedSha256)
     return { document: { ...replaced, api_key: apiKey } }
   },

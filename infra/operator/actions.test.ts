@@ -117,6 +117,8 @@ test.serial(
       'account show',
       'account list',
       'account rotate',
+      'account keys delete',
+      'account keys',
       'account disable',
       'account enable',
       'wallets',

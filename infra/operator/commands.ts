@@ -4,6 +4,7 @@ import { accountConfirm } from './account-confirm.ts'
 import { accountCreate } from './account-create.ts'
 import { accountCredit } from './account-credit.ts'
 import { accountDisable, accountEnable } from './account-disable.ts'
+import { accountKeysDelete, accountNamedKeys } from './account-keys.ts'
 import { accountRotate } from './account-rotate.ts'
 import { accountList, accountShow } from './account-show.ts'
 import { actionsCommand } from './actions.ts'
@@ -38,6 +39,8 @@ const COMMANDS: readonly Command[] = [
   accountShow,
   accountList,
   accountRotate,
+  accountKeysDelete, // before the command whose name its own begins with
+  accountNamedKeys,
   accountDisable,
   accountEnable,
   walletsCommand,

@@ -162,7 +162,8 @@ test.serial('a rotated key is invalid at once, in every process (rules E3, J3)',
     const { document } = await runCommand(args, { ...parts, channel }, () => {})
     return document as { api_key: string; replaced_key_last4: string }
   }
-  const accountOf = (key: string) => parts.accounts.accountOfKey(hashApiKey(key as ApiKey))
+  const accountOf = async (key: string) =>
+    (await parts.accounts.findKey(hashApiKey(key as ApiKey)))?.account ?? null
   const first = await rotate()
   t.deepEqual(await rotate('--dry-run'), {
     wallet: CUSTOMER,
@@ -186,6 +187,62 @@ test.serial('a rotated key is invalid at once, in every process (rules E3, J3)',
     'account_not_found: this wallet has no account',
   )
 })
+
+test.serial(
+  'named keys are listed, and deleted at once in every process (rules L15, J3)',
+  async (t) => {
+    const told: unknown[] = []
+    const channel = async () => ({
+      ...createMemoryChannel(),
+      keyDeleted: async (...news: unknown[]) => void told.push(news),
+    })
+    const terms = {
+      name: 'server 2',
+      scopes: ['feed'],
+      allowedAddresses: [],
+      expiresAt: null,
+    } as const
+    const created = await parts.accounts.namedKeys.create(CUSTOMER, terms)
+    const { id = '', createdAt = 0, sha256, last4 } = created?.key ?? {}
+    const item = {
+      id,
+      name: 'server 2',
+      last4,
+      scopes: ['feed'],
+      allowed_addresses: null,
+      created_at: Math.floor(createdAt / 1000),
+      expires_at: null,
+    }
+    const list = async () => (await run('account', 'keys', '--wallet', CUSTOMER)).document
+    t.deepEqual(await list(), { wallet: CUSTOMER, items: [item] })
+    const remove = async (...options: string[]) => {
+      const args = ['account', 'keys', 'delete', '--wallet', CUSTOMER, '--id', id, ...options]
+      return (await runCommand(args, { ...parts, channel }, () => {})).document
+    }
+    t.deepEqual(await remove('--dry-run'), { wallet: CUSTOMER, ...item, dry_run: true })
+    t.deepEqual(told, [])
+    t.deepEqual(await remove(), { wallet: CUSTOMER, ...item })
+    t.deepEqual(await remove(), { wallet: CUSTOMER, ...item }, 'repeated, it announces again')
+    t.deepEqual(told, Array(2).fill([CUSTOMER, sha256]))
+    t.deepEqual(await list(), { wallet: CUSTOMER, items: [] })
+    t.is(await parts.accounts.findKey(sha256 ?? ''), null)
+    t.deepEqual(
+      await store.query(
+        `SELECT network, toUInt32(count()) AS events FROM account_events FINAL
+       WHERE kind = 'key_deleted' GROUP BY ALL`,
+      ),
+      [{ network: 'operator', events: 1 }],
+    )
+    t.is(
+      await refused('account', 'keys', 'delete', '--wallet', CUSTOMER, '--id', 'x', '--dry-run'),
+      'invalid_argument: --id: this account has no named key with this id',
+    )
+    t.is(
+      await refused('account', 'keys', '--wallet', TRACKED[0] ?? ''),
+      'account_not_found: this wallet has no account',
+    )
+  },
+)
 
 test.serial(
   'an account is disabled and enabled, and that is announced (rules E3, J3)',
@@ -249,7 +306,7 @@ test('an error names every argument at fault', async (t) => {
   )
   t.is(
     await refused('account', 'debit'),
-    'invalid_argument: no such command: account debit (there is account create, account credit, account confirm, account show, account list, account rotate, account disable, account enable)',
+    'invalid_argument: no such command: account debit (there is account create, account credit, account confirm, account show, account list, account rotate, account keys delete, account keys, account disable, account enable)',
   )
   t.is(await refused(), 'invalid_argument: no command was given (--help lists them)')
   t.is(

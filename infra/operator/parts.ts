@@ -37,7 +37,7 @@ export interface OperatorParts
   /** Serialises changes of an account. */
   readonly locks: AccountLocks
   /** Opens the channel to the processes of the API at the first call. */
-  readonly channel: () => Promise<Pick<AccountChannel, 'rotated' | 'accessChanged'>>
+  readonly channel: () => Promise<Pick<AccountChannel, 'rotated' | 'keyDeleted' | 'accessChanged'>>
   readonly ledger: Ledger
   readonly accounts: Accounts
 }

@@ -15,7 +15,7 @@ const CREDITS = 100_000
 export async function demoApiKey(dataDir: string, accounts: Accounts): Promise<string> {
   const file = join(dataDir, 'demo-api-key')
   const kept = parseApiKey((await readFile(file, 'utf8').catch(() => '')).trim())
-  if (kept !== null && (await accounts.accountOfKey(hashApiKey(kept))) !== null) return kept
+  if (kept !== null && (await accounts.findKey(hashApiKey(kept))) !== null) return kept
   const { apiKey } = await accounts.create(addressFromBytes(randomBytes(32)), CREDITS)
   await writeFile(file, `${apiKey}\n`, { mode: 0o600 })
   return apiKey

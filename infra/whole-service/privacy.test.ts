@@ -172,6 +172,7 @@ async function hearApi(
     const target = path
       .replace('{mint}', String(trade?.mint))
       .replace('{alias}', String(trade?.wallet))
+      .replace('{id}', 'an-id')
     await ask(target, withKey)
     await ask(target)
     await ask(target, { ...withKey, method: 'POST', body: '{}' })

@@ -140,10 +140,19 @@ test(`with the users of their roles three processes serve and bill customers${wh
   ])
     t.is((await ask(api, path, key)).status, 200, path)
   for (const path of [
+    ...['/me/keys', '/me/sessions', '/me/events', '/billing/pro/payments'],
     ...['/me/usage', '/billing/credits/topups', '/me/watchlists/trending', '/me/signals/filter'],
   ])
     t.is((await ask(api, path, token)).status, 200, path)
   t.is((await send('/me/api/rotate', token)).status, 200)
+  const { body: named } = await ask(api, '/me/keys', token, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'reader', scopes: ['read'] }),
+  })
+  t.is((await ask(api, '/account', String(named.api_key))).status, 200)
+  const gone = await ask(api, `/me/keys/${named.id}`, token, { method: 'DELETE' })
+  t.is(gone.status, 204)
   t.is((await send('/auth/logout', token)).status, 204)
 
   for (const role of ROLES) {

@@ -120,7 +120,7 @@ async function startFeed() {
   await feed.start({ walletCount: () => 250, stored: () => null }, store)
   server.on('upgrade', async (request, socket, head) => {
     const account = request.headers.authorization?.slice('Bearer '.length) ?? ''
-    feed.accept({ request, socket, head }, account, await credits.left(account))
+    feed.accept({ request, socket, head }, { account, kind: 'own' }, await credits.left(account))
   })
   return {
     publish: (at: number, trades: number) =>
