@@ -7,6 +7,7 @@ import { encodeBase58 } from '../../pipeline/domain/base58.ts'
 import { creditsFor as creditsOfService } from '../billing/terms.ts'
 import { declaredResources } from '../testing/declared-resources.ts'
 import { accountEventText, networkText } from './page/account/event-text.ts'
+import { type KeyForm, keyTerms } from './page/account/key-terms.ts'
 import {
   creditsForPayment,
   formatCredits,
@@ -204,10 +205,49 @@ test('security events are described, and unknown kinds are shown by name', (t) =
   t.is(accountEventText({ kind: 'signed_in', count: 1 }), 'Signed in')
   t.is(
     accountEventText({ kind: 'key_refused', count: 12 }),
-    'Request refused: an API key from before a rotation was used (12 times within an hour)',
+    'Request refused: a replaced, deleted or expired API key was used (12 times within an hour)',
   )
   t.is(accountEventText({ kind: 'newer' as 'signed_in', count: 1 }), 'newer')
   t.deepEqual(['192.0.2.0/24', 'other'].map(networkText), ['192.0.2.0/24', 'Other networks'])
+})
+
+const A_KEY: Answers.ApiKeyEntry = {
+  id: '6f1c1a52-94a5-4f0e-9d52-0b7d1f6f8e11',
+  name: '',
+  last4: '',
+  scopes: ['read'],
+  allowed_addresses: ['192.0.2.0/24'],
+  created_at: 0,
+  expires_at: null,
+  last_used_at: null,
+}
+
+test('the form of a new key becomes the body of its request, or says what is wrong', (t) => {
+  const form: KeyForm = {
+    name: ' server 2 ',
+    scopes: ['feed'],
+    expiresOn: '2026-09-21',
+    addresses: '192.0.2.17, 2001:db8::/32',
+  }
+  const EVE = 1_789_948_800 // 2026-09-21, 00:00 UTC
+  t.deepEqual(keyTerms(form, EVE), {
+    body: {
+      name: 'server 2',
+      scopes: ['feed'],
+      expires_at: EVE + 86_400,
+      allowed_addresses: ['192.0.2.17', '2001:db8::/32'],
+    },
+    errors: [],
+  })
+  const open = { ...form, expiresOn: '', addresses: ' ' }
+  t.like(keyTerms(open, EVE).body, { expires_at: null, allowed_addresses: null })
+  const addresses = '192.0.2.1 '.repeat(21)
+  t.deepEqual(keyTerms({ ...form, name: ' ', scopes: [], addresses }, EVE + 86_400).errors, [
+    'Enter a name of 1 to 40 characters.',
+    'Choose at least one use.',
+    'Enter a last day that is not over.',
+    'Enter at most 20 addresses.',
+  ])
 })
 
 test('the response types of the pages match the API documents', (t) => {
@@ -217,6 +257,7 @@ test('the response types of the pages match the API documents', (t) => {
       api_key: null,
       api_key_last4: '',
       balance_credits: 0,
+      reserved_credits: 0,
       api_key_created_at: 0,
       api_key_rotated_at: null,
       last_used_at: null,
@@ -230,6 +271,21 @@ test('the response types of the pages match the API documents', (t) => {
       next_cursor: null,
       items: [{ kind: 'signed_in', at: 0, network: '', count: 1 }],
     } satisfies Answers.AccountEventsResponse,
+    'GET /me/keys': { items: [A_KEY] } satisfies Answers.ApiKeysResponse,
+    'POST /me/keys': { ...A_KEY, api_key: '' } satisfies Answers.NewApiKeyResponse,
+    '/me/sessions': {
+      items: [
+        {
+          id: '6f1c1a52-94a5-4f0e-9d52-0b7d1f6f8e11',
+          created_at: 0,
+          expires_at: 1,
+          last_used_at: 0,
+          network: '',
+          is_current: true,
+        },
+      ],
+    } satisfies Answers.SessionsResponse,
+    '/me/session-key': { session_key: '', expires_at: 0 } satisfies Answers.SessionKeyResponse,
     '/billing/plans': {
       payment_addresses: { pro_access: MINT, api_credits: MINT },
       usdt_mint: MINT,
@@ -244,9 +300,15 @@ test('the response types of the pages match the API documents', (t) => {
     '/billing/credits/topups': {
       items: [{ tx_signature: '', amount_usdt: 1, credits: 1, created_at: 1 }],
     } satisfies Answers.TopUpsResponse,
+    '/billing/pro/payments': {
+      items: [
+        { tx_signature: '', amount_usdt: 5, plan: '', days: 3, created_at: 1, expires_at: 2 },
+      ],
+    } satisfies Answers.ProPaymentsResponse,
   }
   for (const resource of declaredResources()) {
-    const example = EXAMPLES[resource.path]
+    const { path, method = 'GET' } = resource
+    const example = EXAMPLES[`${method} ${path}`] ?? EXAMPLES[path]
     if (example === undefined) continue
     t.deepEqual((resource.answer as z.ZodType).parse(example), example, resource.path)
   }

@@ -40,6 +40,20 @@ export const PAGE_CASES: readonly [PageCase, ...PageCase[]] = [
     loaded: 'You have no credits, so the API and the live feed refuse your requests.',
   },
   {
+    hash: '/keys',
+    credential: 'token',
+    path: '/me/keys',
+    loading: 'Loading your keys…',
+    loaded: 'You have no keys beside that of your account.',
+  },
+  {
+    hash: '/security',
+    credential: 'token',
+    path: '/me/sessions',
+    loading: 'Loading your sessions…',
+    loaded: 'Valid sign-ins of this wallet, newest first',
+  },
+  {
     hash: '/top-up',
     credential: 'none',
     path: '/billing/plans',
@@ -178,11 +192,6 @@ const KEY_FAILURES: readonly FailureCase[] = [
     respond: refuseWith('insufficient_credits'),
     message: 'The credits left do not cover this request. Top up credits',
     link: '#/top-up',
-  },
-  {
-    respond: refuseWith('unauthorized'),
-    message: 'This API key is not valid. It was rotated or mistyped. Go to your account',
-    link: '#/account',
   },
 ]
 

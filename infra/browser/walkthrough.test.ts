@@ -172,7 +172,7 @@ browserTest(
     await page.getByRole('button', { name: 'Sign out', exact: true }).click()
     await alertIn(main, 'You are signed out on this page, but the service did not').waitFor()
     await page.evaluate("location.hash = '#/wallets/W1'")
-    await main.getByLabel('API key', { exact: true }).waitFor() // Strict: there is only one.
+    await connectButton(page).waitFor() // Data needs a session too.
     // Chromium prints an error for each response that is an error.
     t.deepEqual(
       visitor.violations.filter((violation) => !/Failed to load resource/.test(violation)),
@@ -216,13 +216,6 @@ async function checkPageCase(
     if (isSample) await inspect(visitor, `${hash}, signed out`)
     service.recover()
     await signInButton(page).click()
-  } else if (pageCase.credential === 'key') {
-    // The last failure was a refused API key.
-    service.recover()
-    const otherKey = `tw_${String(PAGE_CASES.indexOf(pageCase)).repeat(43)}`
-    await main.getByLabel('API key', { exact: true }).fill(otherKey)
-    await main.getByRole('button', { name: 'Use this key' }).click()
-    await load()
   } else {
     service.recover()
     await retry()
@@ -267,8 +260,14 @@ browserTest(
     const visitor = await open(t)
     const { page } = visitor
     const tokens: string[] = []
+    const sessionKeys: string[] = []
     page.on('response', async (response) => {
-      if (response.url() !== `${url}/auth/login` || !response.ok()) return
+      if (!response.ok()) return
+      if (response.url() === `${url}/me/session-key`) {
+        const { session_key } = (await response.json()) as { session_key: string } // rule L16
+        sessionKeys.push(session_key)
+      }
+      if (response.url() !== `${url}/auth/login`) return
       const { token } = (await response.json()) as { token: string } // rule E1
       tokens.push(token)
     })
@@ -291,9 +290,11 @@ browserTest(
       [await statusWith(key, '/wallets'), await statusWith(nextKey, '/wallets')],
       [401, 200],
     )
+    const namedKey = await createAndDeleteKey(t, visitor)
     const stored = await readStoredData(visitor)
-    const secrets = [key, nextKey, ...tokens]
-    t.true(secrets.length >= 3 && secrets.every((secret) => secret.length > 30))
+    t.is(sessionKeys.length, 1)
+    const secrets = [key, nextKey, namedKey, ...sessionKeys, ...tokens]
+    t.true(secrets.length >= 5 && secrets.every((secret) => secret.length > 30))
     t.deepEqual(
       secrets.filter((secret) => stored.includes(secret)),
       [],
@@ -303,7 +304,48 @@ browserTest(
   },
 )
 
-/** Copies the API key that the account page shows, and confirms that it is saved. */
+/** Creates a named key, uses it and deletes it. Returns the key. */
+async function createAndDeleteKey(t: ExecutionContext, visitor: Visitor): Promise<string> {
+  const { page } = visitor
+  const form = page.getByRole('region', { name: 'New key' })
+  await goTo(page, 'Keys')
+  await form.getByRole('button', { name: 'Create key' }).click()
+  await form.getByRole('alert').getByText('Enter a name of 1 to 40 characters.').waitFor()
+  await form.getByLabel('Name').fill('a program')
+  await form.getByLabel('Live feed').uncheck()
+  await form.getByRole('button', { name: 'Create key' }).click()
+  const row = page.getByRole('table', { name: 'Keys, oldest first' }).getByRole('row').nth(1)
+  await row.getByText('Read data (REST)', { exact: true }).waitFor()
+  await inspect(visitor, 'a new key')
+  const key = await saveShownKey(t, page)
+  t.is(await statusWith(key, '/wallets'), 200)
+  t.is(await statusWith(key, '/ws'), 403)
+  await row.getByRole('button', { name: 'Delete a program' }).click()
+  await inspect(visitor, 'deleting a key')
+  await row.getByRole('button', { name: 'Delete a program now' }).click()
+  await page.getByText('You have no keys beside that of your account.').waitFor()
+  t.is(await statusWith(key, '/wallets'), 401)
+  return key
+}
+
+/** The live trades go on, with their rows, while another page is open. */
+async function leaveAndReturnToTrades(t: ExecutionContext, page: Page): Promise<void> {
+  await goTo(page, 'Live trades')
+  await page.getByRole('button', { name: /^Restart with this filter/ }).click()
+  const live = page.getByRole('status').getByText('Live', { exact: true })
+  await live.waitFor()
+  const rows = page.getByRole('main').getByRole('row')
+  await rows.nth(1).waitFor()
+  const count = await rows.count()
+  await goTo(page, 'Usage')
+  await goTo(page, 'Live trades')
+  await live.waitFor()
+  t.true((await rows.count()) >= count)
+  await page.getByRole('button', { name: /^Pause/ }).click()
+  await page.getByRole('status').getByText('Paused', { exact: true }).waitFor()
+}
+
+/** Copies the API key that the page shows, and confirms that it is saved. */
 async function saveShownKey(t: ExecutionContext, page: Page): Promise<string> {
   const code = page.getByRole('main').getByText(/^tw_/)
   const key = (await code.textContent()) ?? ''
@@ -353,7 +395,7 @@ async function visitPages(t: ExecutionContext, visitor: Visitor, key: string): P
     await waitForFirstRow(page, name)
     await inspect(visitor, name)
   }
-  const names = ['Account', 'Top up', 'Pro', 'Usage', ...MARKET_PAGES]
+  const names = ['Account', 'Keys', 'Security', 'Top up', 'Pro', 'Usage', ...MARKET_PAGES]
   t.deepEqual(await pageNames(page), names)
   await visit('Live trades')
   await page.getByText(/^Your credits are used up/).waitFor({ timeout: 60_000 })
@@ -361,9 +403,10 @@ async function visitPages(t: ExecutionContext, visitor: Visitor, key: string): P
   await goTo(page, 'Top up')
   await payForCredits(page, '1')
   // The payment is finalized while the free pages are open.
-  for (const name of ['Usage', 'Trending', 'Signals']) await visit(name)
+  for (const name of ['Keys', 'Security', 'Usage', 'Trending', 'Signals']) await visit(name)
   await goTo(page, 'Top up')
   await waitForPayment(page, /^1,000 credits added/)
+  await leaveAndReturnToTrades(t, page)
   await visit('Wallets')
   await openDetails(page, 'wallets')
   await inspect(visitor, 'a wallet')
@@ -391,12 +434,14 @@ async function signOutInBothWays(
 ): Promise<void> {
   const { page } = visitor
   const newestToken = () => tokens.at(-1) ?? ''
+  await goTo(page, 'Account')
   await page.reload()
   await signInWithWallet(page)
   await page.getByText(`Your key ends in ${key.slice(-4)}`).waitFor()
   t.is(await page.getByText(/tw_/).count(), 0)
   const token = newestToken()
   t.is(await statusWith(token, '/me/api'), 200)
+  await goTo(page, 'Security')
   const events = page.getByRole('table', { name: 'Recent events, newest first' })
   await events.getByRole('row').filter({ hasText: 'API key rotated' }).waitFor()
   await page.getByRole('button', { name: 'Sign out everywhere' }).click()
@@ -405,7 +450,8 @@ async function signOutInBothWays(
   await connectButton(page).waitFor()
   t.is(await statusWith(token, '/me/api'), 401)
 
-  await signInWithWallet(page)
+  await signInWithWallet(page, 'Security')
+  await goTo(page, 'Account')
   await page.getByText(`Your key ends in ${key.slice(-4)}`).waitFor()
   const lastToken = newestToken()
   t.is(await statusWith(lastToken, '/me/api'), 200)

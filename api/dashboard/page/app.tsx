@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import { refreshAccount, useAccount } from './account/account.ts'
+import { totalCredits, useAccount } from './account/account.ts'
 import { formatCredits } from './amounts.ts'
 import { PageLayout } from './components/page-layout.tsx'
 import { matchPath } from './hash-location.ts'
@@ -7,18 +7,11 @@ import type { PageProps } from './page-props.ts'
 import { RoutedPage } from './routed-page.tsx'
 import { useHashLocation } from './router.ts'
 import { ROUTES, type Route } from './routes.ts'
-import { currentSession, useSession, useUnsavedApiKey } from './session.ts'
+import { useSession, useUnsavedApiKey, useUnsavedNamedKey } from './session.ts'
 
 /** The whole dashboard: header, navigation, and the page for the current location. */
 export function App() {
   const { path } = useHashLocation()
-  // Messages of the live feed cost credits but do not say how many are left.
-  useEffect(() => {
-    if (path !== '/trades') return
-    return () => {
-      if (currentSession() !== null) void refreshAccount()
-    }
-  }, [path])
   const found = findRoute(path)
   return (
     <>
@@ -34,7 +27,7 @@ export function App() {
       </header>
       <Navigation path={path} />
       <main id="main" tabIndex={-1}>
-        <UnsavedKeyNotice isOnAccountPage={found?.route.path === '/account'} />
+        <UnsavedKeyNotice page={found?.route.path} />
         <OfflineNotice />
         {found === null ? <NotFoundPage /> : <RoutedPage {...found} />}
       </main>
@@ -103,18 +96,29 @@ function SignedInWallet() {
       <span title={wallet}>
         {wallet.slice(0, 4)}…{wallet.slice(-4)}
       </span>
-      {account !== null && <span>{formatCredits(account.balance_credits)}</span>}
+      {account !== null && <span>{formatCredits(totalCredits(account))}</span>}
     </p>
   )
 }
 
-function UnsavedKeyNotice({ isOnAccountPage }: { readonly isOnAccountPage: boolean }) {
-  const [unsavedKey] = useUnsavedApiKey()
-  if (unsavedKey === null || isOnAccountPage) return null
+/** Says that a new key was not saved, except on the page that shows it. */
+function UnsavedKeyNotice({ page }: { readonly page: string | undefined }) {
+  const [ownKey] = useUnsavedApiKey()
+  const [namedKey] = useUnsavedNamedKey()
   return (
-    <p class="notice" role="status">
-      You have not saved your new API key. <a href="#/account">Show it on the account page</a>
-    </p>
+    <>
+      {ownKey !== null && page !== '/account' && (
+        <p class="notice" role="status">
+          You have not saved your new API key. <a href="#/account">Show it on the account page</a>
+        </p>
+      )}
+      {namedKey !== null && page !== '/keys' && (
+        <p class="notice" role="status">
+          You have not saved the new key “{namedKey.name}”.{' '}
+          <a href="#/keys">Show it on the page of keys</a>
+        </p>
+      )}
+    </>
   )
 }
 

@@ -1,7 +1,11 @@
 import { createAtom } from './atom.ts'
-import { currentApiKey, currentSession, endSession } from './session.ts'
+import type { SessionKeyResponse } from './responses.ts'
+import { currentSession, endSession } from './session.ts'
 
-/** What a request is authorised with. A request with the API key may cost credits. */
+/**
+ * What a request is authorised with: nothing, the token of the session, or the key of the session
+ * (rule L16), which costs credits.
+ */
 export type ApiCredential = 'none' | 'token' | 'key'
 
 /** Why a request gave no usable response. */
@@ -27,29 +31,51 @@ export type ApiResult<Body> =
   | ApiFailure
 
 /**
- * Credits left according to the newest response of the product API, and the last four characters
- * of the API key that the request used. Null before the first such response.
+ * Credits left, less those reserved by feed connections, according to the newest response of the
+ * product API. Null before the first such response.
  */
-export const creditsRemaining = createAtom<{
-  readonly left: number
-  readonly last4: string
-} | null>(null)
+export const creditsRemaining = createAtom<{ readonly left: number } | null>(null)
+
+/** The key of the session with this token, or the request for it. It is kept in memory only. */
+let sessionKey: {
+  readonly token: string | undefined
+  readonly opened: Promise<ApiResult<SessionKeyResponse>>
+} | null = null
+
+/**
+ * Returns the key of the session, for paid requests and the feed. It ends with the session. The
+ * first call requests it; a failed request is repeated by the next call.
+ */
+export function openSessionKey(): Promise<ApiResult<SessionKeyResponse>> {
+  const token = currentSession()?.token
+  if (sessionKey?.token === token && sessionKey !== null) return sessionKey.opened
+  const opened = callApi<SessionKeyResponse>('/me/session-key', 'token', { method: 'POST' })
+  const requested = { token, opened }
+  sessionKey = requested
+  void opened.then(({ kind }) => {
+    if (kind !== 'ok' && sessionKey === requested) sessionKey = null
+  })
+  return opened
+}
 
 /**
  * Sends a request to the service and returns its result. Rejects only if `signal` aborts it.
- * A 401 for the current token ends the session, so that the page asks to sign in again.
+ * A 401 for the current token or its key ends the session, so that the page asks to sign in again.
  * The type of the body follows from the path; see `responses.ts`.
  */
 export async function callApi<Body>(
   path: string,
   credential: ApiCredential = credentialFor(path),
   request: {
-    readonly method?: 'POST'
+    readonly method?: 'POST' | 'DELETE'
     readonly body?: object
     readonly signal?: AbortSignal
   } = {},
 ): Promise<ApiResult<Body>> {
-  const secret = credential === 'token' ? currentSession()?.token : currentApiKey()
+  const token = currentSession()?.token
+  const opened = credential === 'key' ? await openSessionKey() : null
+  if (opened !== null && opened.kind !== 'ok') return opened
+  const secret = opened === null ? token : opened.body.session_key
   const { method = 'GET', body, signal } = request
   let response: Response
   let text: string
@@ -73,15 +99,15 @@ export async function callApi<Body>(
   }
   const parsed = parseJson(text)
   const left = response.headers.get('x-credits-remaining')
-  if (left !== null && secret) creditsRemaining.set({ left: Number(left), last4: secret.slice(-4) })
+  if (left !== null) creditsRemaining.set({ left: Number(left) })
   // The API documents say which body a path returns.
   if (response.ok) return { kind: 'ok', body: parsed as Body, headers: response.headers }
-  if (response.status === 401 && credential === 'token' && isCurrentToken(secret))
+  if (response.status === 401 && credential !== 'none' && isCurrentToken(token))
     endSession('expired')
   return refusal(response, parsed)
 }
 
-/** Returns the credential of a path: the token for account pages, the API key for the product. */
+/** Returns the credential of a path: the token for account pages, the key for the product. */
 export function credentialFor(path: string): ApiCredential {
   if (path.startsWith('/me/') || path.startsWith('/auth/logout')) return 'token'
   if (path.startsWith('/billing/')) return path === '/billing/plans' ? 'none' : 'token'

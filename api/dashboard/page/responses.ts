@@ -10,6 +10,7 @@ export interface AccountResponse {
   readonly api_key: string | null
   readonly api_key_last4: string
   readonly balance_credits: number
+  readonly reserved_credits: number
   readonly api_key_created_at: number
   readonly api_key_rotated_at: number | null
   readonly last_used_at: number | null
@@ -40,10 +41,58 @@ export interface AccountEventEntry {
     | 'signed_out_everywhere'
     | 'key_created'
     | 'key_rotated'
+    | 'key_deleted'
+    | 'session_revoked'
     | 'key_refused'
   readonly at: number
   readonly network: string
   readonly count: number
+}
+
+/** `GET /me/keys`, oldest first. */
+export interface ApiKeysResponse {
+  readonly items: readonly ApiKeyEntry[]
+}
+
+/** A named API key. */
+export interface ApiKeyEntry {
+  readonly id: string
+  readonly name: string
+  readonly last4: string
+  readonly scopes: readonly KeyUse[]
+  readonly allowed_addresses: readonly string[] | null
+  readonly created_at: number
+  readonly expires_at: number | null
+  readonly last_used_at: number | null
+}
+
+/** What a named key may be used for. */
+export type KeyUse = 'read' | 'feed'
+
+/** `POST /me/keys`: the only response with the key. */
+export interface NewApiKeyResponse extends ApiKeyEntry {
+  readonly api_key: string
+}
+
+/** `GET /me/sessions`, newest first. */
+export interface SessionsResponse {
+  readonly items: readonly SessionEntry[]
+}
+
+/** A login to the dashboard. */
+export interface SessionEntry {
+  readonly id: string
+  readonly created_at: number
+  readonly expires_at: number
+  readonly last_used_at: number
+  readonly network: string
+  readonly is_current: boolean
+}
+
+/** `POST /me/session-key`. */
+export interface SessionKeyResponse {
+  readonly session_key: string
+  readonly expires_at: number
 }
 
 /** `GET /billing/plans`. */
@@ -84,6 +133,18 @@ export interface TopUpsResponse {
     readonly amount_usdt: number
     readonly credits: number
     readonly created_at: number
+  }[]
+}
+
+/** `GET /billing/pro/payments`, newest first. */
+export interface ProPaymentsResponse {
+  readonly items: readonly {
+    readonly tx_signature: string
+    readonly amount_usdt: number
+    readonly plan: string
+    readonly days: number
+    readonly created_at: number
+    readonly expires_at: number
   }[]
 }
 

@@ -22,6 +22,18 @@ export const ROUTES: readonly Route[] = [
     load: async () => (await import('./account/account-page.tsx')).AccountPage,
   },
   {
+    path: '/keys',
+    link: 'Keys',
+    needsSession: true,
+    load: async () => (await import('./account/keys-page.tsx')).KeysPage,
+  },
+  {
+    path: '/security',
+    link: 'Security',
+    needsSession: true,
+    load: async () => (await import('./account/security-page.tsx')).SecurityPage,
+  },
+  {
     path: '/top-up',
     link: 'Top up',
     needsSession: true,
@@ -42,19 +54,23 @@ export const ROUTES: readonly Route[] = [
   {
     path: '/trades',
     link: 'Live trades',
+    needsSession: true,
     load: async () => (await import('./market/trades-page.tsx')).TradesPage,
   },
   {
     path: '/wallets',
     link: 'Wallets',
+    needsSession: true,
     load: async () => (await import('./market/wallets-page.tsx')).WalletsPage,
   },
   {
     path: '/wallets/:alias',
+    needsSession: true,
     load: async () => (await import('./market/wallet-page.tsx')).WalletPage,
   },
   {
     path: '/tokens/:mint',
+    needsSession: true,
     load: async () => (await import('./market/token-page.tsx')).TokenPage,
   },
   {

@@ -18,8 +18,8 @@ export type SignOutReason = 'not_yet' | 'expired' | 'signed_out'
 const session = createAtom<DashboardSession | null>(null)
 const signOutReason = createAtom<SignOutReason>('not_yet')
 const unrevokedUntil = createAtom<number | null>(null)
-const apiKey = createAtom<string | null>(null)
 const unsavedApiKey = createAtom<string | null>(null)
+const unsavedNamedKey = createAtom<NewNamedKey | null>(null)
 
 /** Returns the session, or null. The component renders again when it changes. */
 export function useSession(): DashboardSession | null {
@@ -58,25 +58,22 @@ export function startSession(started: DashboardSession): void {
   session.set(started)
 }
 
-/** Forgets the token. Signing out forgets the API key too; an expired token keeps it. */
+/** Forgets the token. Signing out forgets new API keys too; an expired token keeps them. */
 export function endSession(reason: SignOutReason): void {
   clearTimeout(expiryTimer)
   signOutReason.set(reason)
   unrevokedUntil.set(null)
   session.set(null)
   if (reason !== 'signed_out') return
-  apiKey.set(null)
   unsavedApiKey.set(null)
+  unsavedNamedKey.set(null)
 }
 
-/** Returns the API key of product requests and its setter. It is kept in memory only. */
-export function useApiKey(): [key: string | null, setKey: (key: string | null) => void] {
-  return [useAtom(apiKey), apiKey.set]
-}
-
-/** Returns the API key of product requests, outside of components. */
-export function currentApiKey(): string | null {
-  return apiKey.get()
+/** Calls `listener` after each start and end of a session; `reason` is that of the last end. */
+export function onSessionChange(
+  listener: (session: DashboardSession | null, reason: SignOutReason) => void,
+): void {
+  session.subscribe(() => listener(session.get(), signOutReason.get()))
 }
 
 /**
@@ -87,13 +84,28 @@ export function useUnsavedApiKey(): [key: string | null, confirmSaved: () => voi
   return [useAtom(unsavedApiKey), () => unsavedApiKey.set(null)]
 }
 
+/** A named API key that was just created. */
+export interface NewNamedKey {
+  readonly name: string
+  readonly apiKey: string
+}
+
+/** Like `useUnsavedApiKey`, for a new named key. */
+export function useUnsavedNamedKey(): [key: NewNamedKey | null, confirmSaved: () => void] {
+  return [useAtom(unsavedNamedKey), () => unsavedNamedKey.set(null)]
+}
+
+/** Stores a new named key, which the service shows in one response only. */
+export function setNewNamedKey(key: NewNamedKey): void {
+  unsavedNamedKey.set(key)
+}
+
 /** Whether there is a new API key that the customer has not confirmed to have saved. */
 export function hasUnsavedApiKey(): boolean {
-  return unsavedApiKey.get() !== null
+  return unsavedApiKey.get() !== null || unsavedNamedKey.get() !== null
 }
 
 /** Stores a new API key, which the service shows in one response only. */
 export function setNewApiKey(key: string): void {
-  apiKey.set(key)
   unsavedApiKey.set(key)
 }

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useState } from 'preact/hooks'
 import { type ApiFailure, callApi, credentialFor } from './call-api.ts'
-import { useApiKey, useSession } from './session.ts'
+import { useSession } from './session.ts'
 
 /** The state of a request. `reload` sends it again; the previous response stays until then. */
 export type ApiQuery<Body> = { readonly reload: () => void } & (
@@ -21,12 +21,11 @@ interface QueryState<Body> {
   readonly isLoading: boolean
 }
 
-/** Sends a request when the component mounts, and again when path, session or key change. */
+/** Sends a request when the component mounts, and again when path or session change. */
 export function useApi<Body>(path: string, method?: 'POST'): ApiQuery<Body> {
   const credential = credentialFor(path)
   const token = useSession()?.token
-  const [key] = useApiKey()
-  const secret = credential === 'token' ? token : credential === 'key' ? key : undefined
+  const secret = credential === 'none' ? undefined : token
   const [query, setQuery] = useState<QueryState<Body>>(() => initialState(path))
   const [reloads, setReloads] = useState(0)
   const reload = useCallback(() => setReloads((count) => count + 1), [])

@@ -7,11 +7,10 @@ import { LoadingNotice } from '../components/query-view.tsx'
 import type { AccountResponse } from '../responses.ts'
 import { useSession } from '../session.ts'
 import { signOut } from '../sign-in.ts'
-import { refreshAccount, useAccount } from './account.ts'
+import { refreshAccount, totalCredits, useAccount } from './account.ts'
 import { ApiKeySection } from './api-key-section.tsx'
-import { SecuritySection } from './security.tsx'
 
-/** The account: credits, API key, security events, sign-out. */
+/** The account: credits, its own API key, sign-out. */
 export function AccountPage() {
   const account = useAccount()
   const { failure, refresh } = useRefreshedAccount()
@@ -26,7 +25,6 @@ export function AccountPage() {
           <ApiKeySection account={account} />
         </>
       )}
-      <SecuritySection />
       <SignOutSection />
     </PageLayout>
   )
@@ -59,8 +57,14 @@ function BalanceSection(props: {
       <dl class="figures">
         <div>
           <dt>Balance</dt>
-          <dd class="large">{formatCredits(account.balance_credits)}</dd>
+          <dd class="large">{formatCredits(totalCredits(account))}</dd>
         </div>
+        {account.reserved_credits > 0 && (
+          <div>
+            <dt>Of these reserved by live feeds</dt>
+            <dd>{formatCredits(account.reserved_credits)}</dd>
+          </div>
+        )}
         <div>
           <dt>Wallet</dt>
           <dd>
@@ -76,7 +80,7 @@ function BalanceSection(props: {
           Refresh (free)
         </button>
       </p>
-      {account.balance_credits <= 0 && (
+      {totalCredits(account) <= 0 && (
         <p class="notice">
           You have no credits, so the API and the live feed refuse your requests.{' '}
           <a href="#/top-up">Top up credits</a>

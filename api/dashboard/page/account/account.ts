@@ -30,14 +30,21 @@ export function replaceApiKey(): Promise<ApiResult<AccountResponse>> {
   return storeAccount(callApi<AccountResponse>('/me/api/rotate', 'token', { method: 'POST' }))
 }
 
-// An API key that the customer typed in may belong to another account.
+/** The credits of an account: those left, and those that feed connections have reserved. */
+export function totalCredits({ balance_credits, reserved_credits }: AccountResponse): number {
+  return balance_credits + reserved_credits
+}
+
 creditsRemaining.subscribe(() => {
   const remaining = creditsRemaining.get()
-  if (remaining !== null && remaining.last4 === account.get()?.api_key_last4)
-    setBalance(remaining.left)
+  const current = account.get()
+  if (remaining === null || current === null) return
+  // With a feed, what is reserved may have changed too.
+  if (current.reserved_credits > 0) void refreshAccount()
+  else setBalance(remaining.left)
 })
 
-/** Sets the balance that the pages show, in credits, from another response. */
+/** Sets the credits left, less those reserved, from another response. */
 export function setBalance(credits: number): void {
   const current = account.get()
   if (current !== null) account.set({ ...current, balance_credits: credits })

@@ -20,7 +20,12 @@ export function ApiKeySection({ account }: { readonly account: AccountResponse }
           shown again. If you have lost it, rotate it to get a new one.
         </p>
       ) : (
-        <NewApiKey apiKey={unsavedKey} confirmSaved={confirmSaved} />
+        <NewApiKey
+          what="your API key"
+          apiKey={unsavedKey}
+          confirmSaved={confirmSaved}
+          headingId={HEADING_ID}
+        />
       )}
       <dl class="figures">
         <div>
@@ -47,7 +52,8 @@ export function ApiKeySection({ account }: { readonly account: AccountResponse }
         }}
       >
         <strong>Rotate the API key?</strong> You get a new key. The current key stops working at
-        once, and live feeds that use it are disconnected.
+        once, and live feeds that use it are disconnected. Your other <a href="#/keys">keys</a> stay
+        as they are.
       </ConfirmAction>
     </section>
   )
@@ -55,13 +61,21 @@ export function ApiKeySection({ account }: { readonly account: AccountResponse }
 
 const HEADING_ID = 'api-key'
 
-function NewApiKey(props: { readonly apiKey: string; readonly confirmSaved: () => void }) {
-  const { apiKey, confirmSaved } = props
+/** A new key in full, until the customer confirms to have saved it. */
+export function NewApiKey(props: {
+  /** A noun phrase: “your API key”. */
+  readonly what: string
+  readonly apiKey: string
+  readonly confirmSaved: () => void
+  /** Id of the heading that takes the focus then. */
+  readonly headingId: string
+}) {
+  const { what, apiKey, confirmSaved, headingId } = props
   return (
     <div class="card important" role="status">
       <p>
-        <strong>This is your API key. It is shown only once.</strong> Save it now, in a place that
-        only your programs can read.
+        <strong>This is {what}. It is shown only once.</strong> Save it now, in a place that only
+        your programs can read.
       </p>
       <p>
         <code class="secret">{apiKey}</code>
@@ -73,15 +87,11 @@ function NewApiKey(props: { readonly apiKey: string; readonly confirmSaved: () =
           class="primary"
           onClick={() => {
             confirmSaved()
-            document.getElementById(HEADING_ID)?.focus()
+            document.getElementById(headingId)?.focus()
           }}
         >
           I have saved the key
         </button>
-      </p>
-      <p class="about">
-        This dashboard uses the key too, until you reload the page or sign out. Buttons that cost
-        credits show their price.
       </p>
     </div>
   )

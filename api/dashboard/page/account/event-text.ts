@@ -22,10 +22,13 @@ const TEXTS: Readonly<Record<string, string>> = {
   signed_out_everywhere: 'Signed out everywhere',
   key_created: 'API key created',
   key_rotated: 'API key rotated',
-  key_refused: 'Request refused: an API key from before a rotation was used',
+  key_deleted: 'API key deleted',
+  key_refused: 'Request refused: a replaced, deleted or expired API key was used',
+  session_revoked: 'Session ended from the list of sessions',
 } satisfies Record<AccountEventEntry['kind'], string>
 
 const NETWORKS: Readonly<Record<string, string>> = {
   other: 'Other networks',
+  operator: 'The operator of the service',
   unknown: 'Unknown',
 }

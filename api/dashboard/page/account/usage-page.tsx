@@ -3,15 +3,21 @@ import { formatCredits, formatUtcTime, groupThousands } from '../amounts.ts'
 import { PageLayout } from '../components/page-layout.tsx'
 import { EmptyNotice, QueryView } from '../components/query-view.tsx'
 import { ScrollTable } from '../components/scroll-table.tsx'
-import type { TopUpsResponse, UsageInterval, UsageResponse } from '../responses.ts'
+import type {
+  ProPaymentsResponse,
+  TopUpsResponse,
+  UsageInterval,
+  UsageResponse,
+} from '../responses.ts'
 import { useApi } from '../use-api.ts'
 
-/** Credits used, and deposits that were credited. */
+/** Credits used, deposits that were credited, and payments for Pro. */
 export function UsagePage() {
   return (
     <PageLayout title="Usage">
       <CreditsUsed />
       <TopUpList />
+      <ProPaymentList />
     </PageLayout>
   )
 }
@@ -106,9 +112,7 @@ function TopUpList() {
                 formatUtcTime(created_at),
                 String(amount_usdt),
                 groupThousands(credits),
-                <code key={tx_signature} title={tx_signature}>
-                  {tx_signature.slice(0, 8)}…
-                </code>,
+                <Signature key={tx_signature} text={tx_signature} />,
               ])}
             />
           )
@@ -116,4 +120,42 @@ function TopUpList() {
       </QueryView>
     </section>
   )
+}
+
+function ProPaymentList() {
+  const query = useApi<ProPaymentsResponse>('/billing/pro/payments')
+  return (
+    <section aria-labelledby="pro-payments">
+      <h2 id="pro-payments">Payments for Pro</h2>
+      <QueryView query={query} what="your payments for Pro">
+        {({ items }) =>
+          items.length === 0 ? (
+            <EmptyNotice>
+              No payment has bought Pro yet. <a href="#/pro">See the Pro plans</a>
+            </EmptyNotice>
+          ) : (
+            <ScrollTable
+              caption="Payments for Pro, newest first"
+              head={['Time', 'USDT', 'Plan', 'Days', 'Pro until', 'Transaction']}
+              numericColumns={[1, 3]}
+              rows={items.map(
+                ({ created_at, amount_usdt, plan, days, expires_at, tx_signature }) => [
+                  formatUtcTime(created_at),
+                  String(amount_usdt),
+                  plan,
+                  String(days),
+                  formatUtcTime(expires_at),
+                  <Signature key={tx_signature} text={tx_signature} />,
+                ],
+              )}
+            />
+          )
+        }
+      </QueryView>
+    </section>
+  )
+}
+
+function Signature({ text }: { readonly text: string }) {
+  return <code title={text}>{text.slice(0, 8)}…</code>
 }

@@ -46,7 +46,7 @@ function describe(failure: ApiFailure): Description {
 
 /** Titles for codes whose title in the API addresses programs or does not name the page. */
 const TITLES: Readonly<Record<string, string>> = {
-  unauthorized: 'This API key is not valid. It was rotated or mistyped.',
+  unauthorized: 'Your sign-in is not valid any more.',
   rate_limited: 'Too many requests came from your network or account.',
   unavailable: 'The service is temporarily unavailable.',
   account_disabled: 'The operator of the service has disabled this account.',

@@ -37,7 +37,6 @@ export function isFinalMessage(type: string): boolean {
   return [
     'balance_exhausted',
     'superseded',
-    'key_rotated',
     'account_disabled',
     'token_expired',
     'token_revoked',
@@ -61,11 +60,7 @@ const NOTICES: Readonly<Record<string, FeedNotice>> = {
   },
   superseded: {
     tone: 'bad',
-    text: 'The feed was opened elsewhere with your account. An account can have one connection. Resume to use it here.',
-  },
-  key_rotated: {
-    tone: 'bad',
-    text: 'This API key was rotated. Enter the new key, then start again.',
+    text: 'These live updates were opened in another window of the dashboard, which can have one connection. Resume to show them here.',
   },
   account_disabled: DISABLED,
   restarting: {
@@ -102,7 +97,7 @@ const ERRORS: Readonly<Record<string, string>> = {
 const REFUSALS: Readonly<Record<string, FeedNotice>> = {
   unauthorized: {
     tone: 'bad',
-    text: 'The service does not accept this API key or sign-in. It was rotated or has expired.',
+    text: 'Your sign-in has expired. Sign in again.',
   },
   account_disabled: DISABLED,
   insufficient_credits: {

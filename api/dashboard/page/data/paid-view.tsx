@@ -2,15 +2,13 @@ import type { ComponentChildren } from 'preact'
 import { formatCredits } from '../amounts.ts'
 import { FailureNotice } from '../components/failure-notice.tsx'
 import { LoadingNotice } from '../components/query-view.tsx'
-import { useApiKey } from '../session.ts'
-import { ApiKeyForm } from './api-key-form.tsx'
 import { LocalTime } from './formatted.tsx'
 import { usePreferences } from './preferences.ts'
 import type { CachedResponse } from './response-cache.ts'
 import type { PaidQuery } from './use-paid-query.ts'
 
 /**
- * Shows a paid request in each of its states: no API key, not sent, loading, failed, loaded.
+ * Shows a paid request in each of its states: not sent, loading, failed, loaded.
  * `children` renders the response. Its age and the price of a refresh are shown below.
  */
 export function PaidView<Body>(props: {
@@ -21,13 +19,9 @@ export function PaidView<Body>(props: {
 }) {
   const { query, what } = props
   const { response, failure, isLoading, price, load } = query
-  const [key] = useApiKey()
-  const isKeyRefused = failure?.kind === 'refused' && failure.status === 401
-  if (key === null && response === null) return <ApiKeyForm what={what} price={price} />
   return (
     <>
       {failure !== null && <FailureNotice failure={failure} retry={load} price={price} />}
-      {isKeyRefused && <ApiKeyForm what={what} price={price} />}
       {isLoading && <LoadingNotice what={what} />}
       {response === null ? (
         !isLoading && failure === null && <LoadButton what={what} price={price} load={load} />
@@ -37,7 +31,7 @@ export function PaidView<Body>(props: {
           <p class="as-of">
             Loaded <LocalTime unix={Math.floor(response.receivedAt)} />
             {response.creditsRemaining !== null &&
-              `. Balance after this request: ${formatCredits(response.creditsRemaining)}`}
+              `. Available after this request: ${formatCredits(response.creditsRemaining)}`}
             .{' '}
             <button type="button" class="small" disabled={isLoading} onClick={load}>
               Refresh ({formatCredits(price)})
@@ -47,20 +41,6 @@ export function PaidView<Body>(props: {
       )}
     </>
   )
-}
-
-/**
- * Wraps a page with several paid parts. Without an API key it asks for one, once for all parts.
- * `price` is the price of one part in credits.
- */
-export function RequireApiKey(props: {
-  /** A noun phrase that names the parts. */
-  readonly what: string
-  readonly price: number
-  readonly children: ComponentChildren
-}) {
-  const [key] = useApiKey()
-  return key === null ? <ApiKeyForm what={props.what} price={props.price} /> : props.children
 }
 
 function LoadButton({ what, price, load }: { what: string; price: number; load: () => void }) {

@@ -7,9 +7,9 @@ export interface CachedResponse<Body> {
   readonly creditsRemaining: number | null
 }
 
-/** Responses by path, for one API key. `useKey` with another key clears the cache. */
+/** Responses by path, for one account. `useAccount` with another account clears the cache. */
 export interface ResponseCache {
-  useKey(key: string | null): void
+  useAccount(account: string | null): void
   get<Body>(path: string): CachedResponse<Body> | null
   set(path: string, response: CachedResponse<unknown>): void
 }
@@ -17,11 +17,11 @@ export interface ResponseCache {
 /** Creates a cache that keeps the `maxEntries` responses that were set last. */
 export function createResponseCache(maxEntries: number): ResponseCache {
   const responses = new Map<string, CachedResponse<unknown>>()
-  let currentKey: string | null = null
+  let current: string | null = null
   return {
-    useKey(key) {
-      if (key !== currentKey) responses.clear()
-      currentKey = key
+    useAccount(account) {
+      if (account !== current) responses.clear()
+      current = account
     },
     // A path has one type of body.
     get: <Body>(path: string) => (responses.get(path) ?? null) as CachedResponse<Body> | null,

@@ -116,7 +116,7 @@ test('history that cannot be loaded leaves the feed unstarted, with the failure'
     [phase.kind, failure, isLoading, spent.history, sockets.length],
     ['idle', { kind: 'unreachable' }, false, 0, 0],
   )
-  feed.clearFailure()
+  feed.reset()
   t.is(feed.state.get().failure, null)
 })
 

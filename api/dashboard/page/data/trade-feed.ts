@@ -27,11 +27,16 @@ export const FEED_PRICES = { history: 3, message: 1 } as const
 /** State of the feed. `idle`: not started. `paused`: stopped by the customer or the budget. */
 export type FeedPhase = { readonly kind: 'idle' } | { readonly kind: 'paused' } | SocketState
 
+/** Whether the feed is connected, or will be again. */
+export function isFollowing({ kind }: FeedPhase): boolean {
+  return kind === 'connecting' || kind === 'live' || kind === 'reconnecting'
+}
+
 /** The state of the live trades page. */
 export interface TradeFeedState {
   readonly phase: FeedPhase
   readonly list: TradeList
-  /** Credits spent since the page was opened, less those given back for withdrawn live trades. */
+  /** Credits spent since the sign-in, less those given back for withdrawn live trades. */
   readonly spent: { readonly history: number; readonly messages: number }
   /** Newest first. */
   readonly notices: readonly FeedNotice[]
@@ -79,19 +84,13 @@ export class LiveTradeFeed {
 
   constructor(transport: TradeFeedTransport = BROWSER) {
     this.#transport = transport
-    this.state = createAtom<TradeFeedState>({
-      phase: { kind: 'idle' },
-      list: EMPTY_TRADE_LIST,
-      spent: { history: 0, messages: 0 },
-      notices: [],
-      failure: null,
-      isLoading: false,
-      olderCursor: null,
-      canResume: false,
-    })
+    this.state = createAtom(FRESH)
   }
 
-  /** Lists a page of history, then opens the feed from its head. `budget` is in credits. */
+  /**
+   * Lists a page of history, then opens the feed from its head. `key` is that of the session,
+   * `budget` is in credits.
+   */
   async start(key: string, filter: TradeFilter, budget: number): Promise<void> {
     this.close()
     this.#pending = []
@@ -128,9 +127,17 @@ export class LiveTradeFeed {
     if (olderCursor !== null) await this.#loadHistory(olderCursor)
   }
 
-  /** Forgets a failure: a refusal for one API key says nothing about another. */
-  clearFailure(): void {
-    this.#update({ failure: null })
+  /** Shows a failure of a request that came before the start. */
+  fail(failure: ApiFailure): void {
+    this.#update({ failure })
+  }
+
+  /** Closes the feed and forgets everything. */
+  reset(): void {
+    this.close()
+    this.#pending = []
+    this.#position = undefined
+    this.state.set(FRESH)
   }
 
   /** Moves received messages to the list. */
@@ -240,6 +247,17 @@ export class LiveTradeFeed {
     if (notice !== null) this.#update({ failure: result })
     return notice
   }
+}
+
+const FRESH: TradeFeedState = {
+  phase: { kind: 'idle' },
+  list: EMPTY_TRADE_LIST,
+  spent: { history: 0, messages: 0 },
+  notices: [],
+  failure: null,
+  isLoading: false,
+  olderCursor: null,
+  canResume: false,
 }
 
 const BROWSER: TradeFeedTransport = {

@@ -1,10 +1,10 @@
 import { useCallback, useEffect, useState } from 'preact/hooks'
 import { type ApiFailure, type ApiResult, callApi } from '../call-api.ts'
-import { useApiKey } from '../session.ts'
+import { useSession } from '../session.ts'
 import { usePreferences } from './preferences.ts'
 import { type CachedResponse, createResponseCache, type ResponseCache } from './response-cache.ts'
 
-/** Responses that credits paid for. They stay while the page is open and the API key the same. */
+/** Responses that credits paid for. They stay while the page is open and the wallet the same. */
 const cache: ResponseCache = createResponseCache(60)
 
 /** A request of the product API. It costs credits, so it waits until the customer sends it. */
@@ -21,7 +21,6 @@ export interface PaidQuery<Body> {
 
 interface SentRequest {
   readonly path: string
-  readonly key: string | null
   readonly failure: ApiFailure | null
 }
 
@@ -30,26 +29,25 @@ interface SentRequest {
  * again for free. The request is sent by `load`, or on mount if the customer chose that.
  */
 export function usePaidQuery<Body>(path: string, price: number): PaidQuery<Body> {
-  const [key] = useApiKey()
+  const wallet = useSession()?.wallet ?? null
   const [{ loadsOnOpen }] = usePreferences()
   const [, rerender] = useState(0)
   const [sent, setSent] = useState<SentRequest | null>(null)
-  cache.useKey(key)
+  cache.useAccount(wallet)
   const response = cache.get<Body>(path)
   const load = useCallback(() => {
-    const request: SentRequest = { path, key, failure: null }
+    const request: SentRequest = { path, failure: null }
     setSent(request)
     callApi<Body>(path, 'key').then((result) => {
       const failure = store(path, result)
       setSent((now) => (now === request ? failure && { ...request, failure } : now))
       rerender((count) => count + 1)
     })
-  }, [path, key])
-  // A refusal for one API key says nothing about another.
-  const isSent = sent?.path === path && sent.key === key
+  }, [path])
+  const isSent = sent?.path === path
   useEffect(() => {
-    if (loadsOnOpen && key !== null && response === null && !isSent) load()
-  }, [loadsOnOpen, key, response, isSent, load])
+    if (loadsOnOpen && response === null && !isSent) load()
+  }, [loadsOnOpen, response, isSent, load])
   const failure = isSent ? sent.failure : null
   return { path, price, response, failure, isLoading: isSent && failure === null, load }
 }

@@ -3,19 +3,19 @@ import { ExactNumbersToggle } from '../data/formatted.tsx'
 import {
   FEED_PRICES,
   type FeedPhase,
+  isFollowing,
   type LiveTradeFeed,
   type TradeFeedState,
 } from '../data/trade-feed.ts'
+import { resumeTradeFeed } from '../data/use-trade-feed.ts'
 
 /** The state of the feed, the credits spent, and the buttons that pause and resume it. */
 export function FeedControls(props: {
   readonly state: TradeFeedState
   readonly feed: LiveTradeFeed
-  readonly apiKey: string | null
 }) {
-  const { state, feed, apiKey } = props
+  const { state, feed } = props
   const { phase, spent, canResume } = state
-  const isRunning = ['connecting', 'live', 'reconnecting'].includes(phase.kind)
   const tradePrice = `${formatCredits(FEED_PRICES.message)} per trade`
   return (
     <div class="feed-bar">
@@ -23,20 +23,20 @@ export function FeedControls(props: {
         <strong>{PHASE_TEXTS[phase.kind]}</strong>
       </p>
       <p>
-        Spent on this page: {formatCredits(spent.history + spent.messages)} ({spent.messages} for
-        live trades, {spent.history} for history)
+        Spent since you signed in: {formatCredits(spent.history + spent.messages)} ({spent.messages}{' '}
+        for live trades, {spent.history} for history)
       </p>
-      {isRunning && (
+      {isFollowing(phase) && (
         <button type="button" onClick={() => feed.pause()}>
           Pause (costs nothing while paused)
         </button>
       )}
-      {canResume && apiKey !== null && (
+      {canResume && (
         <>
-          <button type="button" class="primary" onClick={() => feed.resume(apiKey, 'last_trade')}>
+          <button type="button" class="primary" onClick={() => resumeTradeFeed('last_trade')}>
             Resume where it stopped ({tradePrice} since then)
           </button>
-          <button type="button" onClick={() => feed.resume(apiKey, 'now')}>
+          <button type="button" onClick={() => resumeTradeFeed('now')}>
             Resume from now ({tradePrice})
           </button>
         </>

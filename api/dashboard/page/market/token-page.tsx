@@ -6,13 +6,13 @@ import { DataTable } from '../data/data-table.tsx'
 import { shortAddress } from '../data/format.ts'
 import { ExactNumbersToggle } from '../data/formatted.tsx'
 import { isTokenAddress } from '../data/identifiers.ts'
-import { PaidView, RequireApiKey } from '../data/paid-view.tsx'
+import { PaidView } from '../data/paid-view.tsx'
 import { usePaidQuery } from '../data/use-paid-query.ts'
 import type { PageProps } from '../page-props.ts'
 import { OlderSwapsButton } from './older-swaps-button.tsx'
 import { TokenCharts } from './token-charts.tsx'
 import { TOKEN_SWAP_COLUMNS } from './token-swap-columns.tsx'
-import { SWAPS_PRICE, type TokenSwaps, useTokenSwaps } from './use-token-swaps.ts'
+import { type TokenSwaps, useTokenSwaps } from './use-token-swaps.ts'
 import { WalletAggregates } from './wallet-aggregates.tsx'
 
 /** A token: the swaps of tracked wallets, and their totals by wallet. */
@@ -48,48 +48,31 @@ function Token({ mint }: { mint: string }) {
       <p>
         <code class="address">{mint}</code> <CopyButton text={mint} what="address" />
       </p>
-      <TokenSites mint={mint} />
-      <RequireApiKey what="the swaps and totals of this token" price={SWAPS_PRICE}>
-        <ExactNumbersToggle />
-        <h2>Swaps</h2>
-        <PaidView query={loaded.first} what="the swaps of this token">
-          {() => <Swaps loaded={loaded} />}
-        </PaidView>
-        <h2>Totals by wallet</h2>
-        <PaidView query={aggregates} what="the totals by wallet">
-          {({ body: { wallets } }) =>
-            wallets.length === 0 ? (
-              <EmptyNotice>No tracked wallet has traded this token.</EmptyNotice>
-            ) : (
-              <WalletAggregates wallets={wallets} decimals={loaded.swaps[0]?.base_decimals} />
-            )
-          }
-        </PaidView>
-      </RequireApiKey>
+      <p>
+        <a
+          href={`https://explorer.solana.com/address/${encodeURIComponent(mint)}`}
+          rel="noreferrer noopener"
+          target="_blank"
+        >
+          View on explorer.solana.com (opens a new tab)
+        </a>
+      </p>
+      <ExactNumbersToggle />
+      <h2>Swaps</h2>
+      <PaidView query={loaded.first} what="the swaps of this token">
+        {() => <Swaps loaded={loaded} />}
+      </PaidView>
+      <h2>Totals by wallet</h2>
+      <PaidView query={aggregates} what="the totals by wallet">
+        {({ body: { wallets } }) =>
+          wallets.length === 0 ? (
+            <EmptyNotice>No tracked wallet has traded this token.</EmptyNotice>
+          ) : (
+            <WalletAggregates wallets={wallets} decimals={loaded.swaps[0]?.base_decimals} />
+          )
+        }
+      </PaidView>
     </PageLayout>
-  )
-}
-
-/** Sites that show a token: explorers of the chain, and what DEX pools say of it. */
-const SITES: readonly { readonly name: string; readonly url: string }[] = [
-  { name: 'explorer.solana.com', url: 'https://explorer.solana.com/address/' },
-  { name: 'solscan.io', url: 'https://solscan.io/token/' },
-  { name: 'dexscreener.com', url: 'https://dexscreener.com/solana/' },
-]
-
-function TokenSites({ mint }: { readonly mint: string }) {
-  return (
-    <p>
-      On other sites, in a new tab:{' '}
-      {SITES.map(({ name, url }, index) => (
-        <span key={name}>
-          {index > 0 && ' · '}
-          <a href={`${url}${encodeURIComponent(mint)}`} rel="noreferrer noopener" target="_blank">
-            {name}
-          </a>
-        </span>
-      ))}
-    </p>
   )
 }
 

@@ -2,7 +2,6 @@ import { formatCredits } from '../amounts.ts'
 import { FailureNotice } from '../components/failure-notice.tsx'
 import { PageLayout } from '../components/page-layout.tsx'
 import { LoadingNotice } from '../components/query-view.tsx'
-import { ApiKeyForm } from '../data/api-key-form.tsx'
 import { DataTable } from '../data/data-table.tsx'
 import { LocalTime, TokenAmount, TokenLink, WalletLink } from '../data/formatted.tsx'
 import { NoticeList } from '../data/notice-list.tsx'
@@ -15,44 +14,31 @@ import {
 } from '../data/trade-feed.ts'
 import type { ListedTrade } from '../data/trade-list.ts'
 import { TradeSide } from '../data/trade-side.tsx'
-import { useTradeFeed } from '../data/use-trade-feed.ts'
-import { useApiKey } from '../session.ts'
+import { startTradeFeed, useTradeFeed } from '../data/use-trade-feed.ts'
 import { FeedControls } from './feed-controls.tsx'
 import { QuoteAmount } from './quote-amount.tsx'
 import { TradeFilterForm } from './trade-filter-form.tsx'
 
-/** Trades of all tracked wallets: history, then live. Nothing is requested before the start. */
+/** Trades of all tracked wallets: history, then live. Nothing is paid before the start. */
 export function TradesPage() {
-  const [key] = useApiKey()
-  const { feed, state } = useTradeFeed(key)
+  const { feed, state } = useTradeFeed()
   const { phase, notices, failure } = state
   return (
     <PageLayout title="Live trades">
       <p>
         Trades of the tracked wallets, newest first. Starting loads the last 100 trades for{' '}
         {formatCredits(FEED_PRICES.history)}. After that, each trade that arrives costs{' '}
-        {formatCredits(FEED_PRICES.message)}.
+        {formatCredits(FEED_PRICES.message)}. The feed goes on while you are on other pages.
       </p>
-      {key === null && phase.kind === 'idle' ? (
-        <ApiKeyForm what="live trades" price={FEED_PRICES.history} />
-      ) : (
-        <>
-          <TradeFilterForm
-            isFirst={phase.kind === 'idle'}
-            isLoading={state.isLoading}
-            start={(filter, budget) => {
-              if (key !== null) void feed.start(key, filter, budget)
-            }}
-          />
-          <FeedControls state={state} feed={feed} apiKey={key} />
-          <NoticeList notices={notices} />
-          {failure !== null && <FailureNotice failure={failure} />}
-          {failure?.kind === 'refused' && failure.status === 401 && (
-            <ApiKeyForm what="live trades" price={FEED_PRICES.history} />
-          )}
-          <Trades state={state} feed={feed} />
-        </>
-      )}
+      <TradeFilterForm
+        isFirst={phase.kind === 'idle'}
+        isLoading={state.isLoading}
+        start={startTradeFeed}
+      />
+      <FeedControls state={state} feed={feed} />
+      <NoticeList notices={notices} />
+      {failure !== null && <FailureNotice failure={failure} />}
+      <Trades state={state} feed={feed} />
     </PageLayout>
   )
 }

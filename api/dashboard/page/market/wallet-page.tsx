@@ -3,7 +3,7 @@ import type { WalletMetricsItem } from '../../../items/wallet-metrics.ts'
 import { PageLayout } from '../components/page-layout.tsx'
 import { ExactNumbersToggle } from '../data/formatted.tsx'
 import { isAlias } from '../data/identifiers.ts'
-import { PaidView, RequireApiKey } from '../data/paid-view.tsx'
+import { PaidView } from '../data/paid-view.tsx'
 import { usePaidQuery } from '../data/use-paid-query.ts'
 import type { PageProps } from '../page-props.ts'
 import { type HoldingsResponse, HoldingsTable } from './holdings-table.tsx'
@@ -41,34 +41,32 @@ function Wallet({ alias }: { alias: string }) {
       <p>
         <a href="#/wallets">All wallets</a>
       </p>
-      <RequireApiKey what={`the metrics and holdings of ${alias}`} price={PRICE}>
-        <ExactNumbersToggle />
-        <h2>Metrics</h2>
-        <PaidView query={metrics} what={`the metrics of ${alias}`}>
-          {({ body }) => <WalletMetrics metrics={body} />}
-        </PaidView>
-        <h2>Holdings</h2>
-        <PaidView query={holdings} what={`the holdings of ${alias}`}>
-          {({ body }) => (
-            <HoldingsTable
-              response={body}
-              page={page}
-              goToPage={setPage}
-              showHistory={(selected) => {
-                setMint(selected)
-                document.getElementById('position')?.scrollIntoView()
-              }}
-            />
-          )}
-        </PaidView>
-        <h2 id="position">Position history</h2>
-        <PositionHistory
-          alias={alias}
-          held={holdings.response?.body.items ?? []}
-          mint={mint}
-          select={setMint}
-        />
-      </RequireApiKey>
+      <ExactNumbersToggle />
+      <h2>Metrics</h2>
+      <PaidView query={metrics} what={`the metrics of ${alias}`}>
+        {({ body }) => <WalletMetrics metrics={body} />}
+      </PaidView>
+      <h2>Holdings</h2>
+      <PaidView query={holdings} what={`the holdings of ${alias}`}>
+        {({ body }) => (
+          <HoldingsTable
+            response={body}
+            page={page}
+            goToPage={setPage}
+            showHistory={(selected) => {
+              setMint(selected)
+              document.getElementById('position')?.scrollIntoView()
+            }}
+          />
+        )}
+      </PaidView>
+      <h2 id="position">Position history</h2>
+      <PositionHistory
+        alias={alias}
+        held={holdings.response?.body.items ?? []}
+        mint={mint}
+        select={setMint}
+      />
     </PageLayout>
   )
 }
