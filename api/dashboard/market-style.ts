@@ -1,18 +1,31 @@
-/** Styles of the data pages: tables that become cards on narrow screens, fact groups, charts. */
+/** Styles of the data pages: dense tables, fact groups, charts. */
 export const MARKET_STYLE = `
-/* tables */
-.data-table { margin: 0 0 var(--gap); overflow-x: auto; border: 1px solid var(--line); border-radius: var(--radius); background: var(--card); }
-.data-table th { vertical-align: middle; white-space: normal; }
-.data-table th, .data-table td { padding-inline: 0.45rem; }
-@media (min-width: 44.01rem) { .data-table .is-number + :not(.is-number) { padding-inline-start: 1.25rem; } }
-.sort-by { display: none; }
-#app:has(.data-table) { --side: max(1rem, (100% - 80rem) / 2); }
+/* tables: each row is one line; a narrow screen scrolls them sideways beside the first column */
+.data-table { margin: 0 0 var(--gap); border: 1px solid var(--line); border-radius: var(--radius); background: var(--card); }
+.data-table .scroll { overflow-x: auto; }
+.data-table caption { position: sticky; left: 0; }
+.data-table th { vertical-align: bottom; color: var(--muted); }
+.data-table td { vertical-align: middle; }
+.data-table tr > :first-child { position: sticky; left: 0; z-index: 1; background: var(--card); }
+.data-table tbody tr:hover > td { background: var(--page); }
+.data-table .more > td > div { position: sticky; left: 0.6rem; width: fit-content; max-width: calc(100vw - 3.5rem); }
 .data-table > button { margin: 0.5rem; }
-button.sort { min-height: 1.75rem; margin: 0 -0.4rem; gap: 0.2rem; padding: 0.1rem 0.4rem; border: 0; background: none; font-weight: 600; text-align: inherit; }
+.ranked, .token { display: inline-flex; gap: 0.15rem; align-items: center; }
+.ranked small { min-width: 1.6rem; color: var(--muted); text-align: right; }
+.tools { display: flex; flex-wrap: wrap; gap: 0 1rem; align-items: center; }
+.menu { position: relative; }
+.menu fieldset { margin-top: 0.25rem; background: var(--card); }
+.menu[open] { flex: 1 1 100%; }
+.menu fieldset { display: grid; grid-template-columns: repeat(auto-fill, minmax(13rem, 1fr)); gap: 0 1rem; }
+.status.disqualified { color: var(--bad); }
+.status.review { color: var(--notice); }
+.sparkline { display: block; width: 6rem; height: 1.5rem; fill: none; stroke: currentColor; stroke-width: 1.5; }
+#app:has(.data-table) { --side: max(1rem, (100% - 84rem) / 2); }
+button.sort { min-height: 1.5rem; margin: 0 -0.3rem; gap: 0.2rem; padding: 0.1rem 0.3rem; border: 0; background: none; color: inherit; font-size: inherit; font-weight: 600; text-align: inherit; }
 th[aria-sort='ascending'] button.sort, th[aria-sort='descending'] button.sort { color: var(--accent); }
 .data-table .is-late { background: var(--notice-card); }
 .data-table .is-withdrawn { text-decoration: line-through; }
-.data-table .more > td { white-space: normal; }
+.data-table .more > td { position: static; white-space: normal; }
 .badge { margin-inline-start: 0.4rem; padding: 0 0.4rem; border: 1px solid var(--notice); border-radius: 1rem; background: var(--notice-card); color: var(--notice); font-size: 0.8rem; }
 .data-table td > small, .data-table .in-short > :last-child { display: block; }
 .data-table td > .badge { display: block; width: fit-content; margin-inline: 0; }
@@ -23,7 +36,8 @@ th[aria-sort='ascending'] button.sort, th[aria-sort='descending'] button.sort { 
 .feed-bar p { margin: 0; }
 .inline-form input { flex: 1 1 14rem; }
 .filter { display: flex; flex-wrap: wrap; gap: 0.5rem 1rem; align-items: end; margin: 0 0 var(--gap); }
-.filter .field { flex: 1 1 9rem; }
+.filter .field { flex: 1 1 9rem; max-width: 16rem; }
+.filter label { color: var(--muted); font-size: var(--small); }
 .filter .wide { flex: 3 1 16rem; }
 .filter .wide input { max-width: none; }
 .errors { flex: 1 1 100%; margin: 0; color: var(--bad); }
@@ -31,22 +45,18 @@ th[aria-sort='ascending'] button.sort, th[aria-sort='descending'] button.sort { 
 .notice.info { background: var(--card); color: var(--text); border-color: var(--line); }
 
 /* fact groups */
-.fact-groups { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 13.5rem), 1fr)); gap: var(--gap); margin: 0 0 var(--gap); }
-.facts { padding: 0.75rem 1rem; border: 1px solid var(--line); border-radius: var(--radius); background: var(--card); }
+.fact-groups { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 15rem), 1fr)); gap: var(--gap); margin: 0 0 var(--gap); }
+.facts { padding: 0.5rem 0.75rem; border: 1px solid var(--line); border-radius: var(--radius); background: var(--card); }
 .facts h2, .facts h3 { margin: 0 0 0.5rem; font-size: 1rem; }
 .facts dl > div { display: grid; grid-template-columns: auto 1fr; gap: 0 1rem; padding: 0.25rem 0; border-top: 1px solid var(--line); }
 .facts dt { color: var(--muted); }
 .facts dd { text-align: right; font-variant-numeric: tabular-nums; }
-.facts dd.about { grid-column: 1 / -1; text-align: left; font-size: 0.85rem; }
+.facts dd.about { grid-column: 1 / -1; text-align: left; font-size: var(--small); }
 
 /* bars and charts */
 .bars { width: auto; max-width: 100%; margin: 0 0 var(--gap); }
 .bars .track { width: 10rem; }
 .bars .track span { display: block; height: 0.9rem; border-radius: 2px; background: var(--accent); }
-.two-way { display: block; width: 100%; min-width: 6rem; height: 0.4rem; border-radius: 2px; background: linear-gradient(to right, transparent calc(50% - 1px), var(--muted) 0 calc(50% + 1px), transparent 0); }
-.two-way span { display: block; height: 100%; }
-.two-way .gain { background: var(--good); }
-.two-way .loss { background: var(--bad); }
 .chart { margin: 0 0 var(--gap); padding: 0.75rem 1rem; border: 1px solid var(--line); border-radius: var(--radius); background: var(--card); min-width: 0; }
 .chart .plot { min-height: 1rem; overflow: hidden; }
 .chart .uplot { font-family: inherit; color: var(--text); }
@@ -57,23 +67,12 @@ th[aria-sort='ascending'] button.sort, th[aria-sort='descending'] button.sort { 
 summary { min-height: 1.75rem; color: var(--accent); cursor: pointer; }
 
 @media (max-width: 44rem) {
-  .data-table { border: 0; background: none; overflow-x: visible; }
-  .chart details .data-table { overflow: auto; }
-  .data-table table, .data-table caption, .data-table tbody { display: block; }
-  .data-table thead { display: none; }
-  .data-table caption { padding-inline: 0; }
-  .sort-by { display: flex; gap: 0.75rem; align-items: center; margin: 0; }
-  .sort-by label, .sort-by button { flex: none; }
+  main { padding-top: 0.75rem; }
+  .chart { padding: 0.5rem; }
   .bars th, .bars td { padding-inline: 0.4rem; white-space: normal; }
   .bars .track { width: 4rem; }
-  .data-table tbody tr { display: grid; grid-template-columns: repeat(auto-fill, minmax(8rem, 1fr)); gap: 0.5rem; margin: 0 0 0.75rem; padding: 0.75rem; border: 1px solid var(--line); border-radius: var(--radius); background: var(--card); }
-  .data-table tbody td { min-width: 0; padding: 0; border: 0; text-align: left; white-space: normal; overflow-wrap: anywhere; font-size: 0.9rem; }
-  .data-table tbody td::before { content: attr(data-label); display: block; color: var(--muted); font-size: 0.85rem; }
-  .data-table tbody td:has(.reasons) { grid-column: 1 / -1; }
-  .data-table tbody .more { display: block; margin-top: -0.75rem; border: 0; }
-  .data-table tbody .more td { display: block; }
-  .data-table tbody .more td::before { content: none; }
-  .reasons { min-width: 0; }
-  .two-way { width: 6rem; }
+  .filter { gap: 0.4rem 0.6rem; }
+  .filter .field { flex: 1 1 7.5rem; }
+  .filter .wide { flex: 1 1 100%; }
 }
 `

@@ -1,4 +1,5 @@
 import type { Locator, Page } from 'playwright-core'
+import { until } from '../whole-service/customer.ts'
 
 /*
  * The steps of a customer in the dashboard. Elements are found by role and name, as a screen reader
@@ -57,21 +58,39 @@ export async function loadPaidData(page: Page): Promise<void> {
   }
 }
 
-/** “Load the holdings of W1 (1 credit)”, “Start (3 credits, …)”; not “Load 200 older swaps …”. */
+/** Refreshes the leaderboard until it has wallets: a new installation first fetches their history. */
+export async function waitForLeaderboard(page: Page): Promise<void> {
+  const main = page.getByRole('main')
+  const row = main.getByRole('row').nth(1) // below the header
+  const refresh = main.getByRole('button', { name: 'Refresh (1 credit)' })
+  await until(
+    async () => {
+      await refresh.waitFor()
+      if (await row.isVisible()) return true
+      await refresh.click()
+      await waitUntilLoaded(page)
+      return false
+    },
+    (isShown) => isShown,
+  )
+}
+
+/** “Load the positions of W1 (1 credit)”, “Start (3 credits, …)”; not “Load 200 older swaps …”. */
 const LOAD_BUTTON = /^(Start|Load (?!\d).+) \(\d+ credit/
 
 /**
- * Opens the page of a token or a wallet and loads all its data: the first token on the page, or the
- * wallet with the highest cost of open positions, with the history of its first position.
+ * Opens the page of a token or a wallet and loads all its data: that of the first link on the page.
+ * Of a wallet, all positions and the history of the first one are shown.
  */
 export async function openDetails(page: Page, kind: 'wallets' | 'tokens'): Promise<void> {
-  // At some hours of the simulated market, W1 has no position.
-  if (kind === 'wallets') await page.getByRole('button', { name: 'Cost of open positions' }).click()
   await page.getByRole('main').locator(`a[href^="#/${kind}/"]`).first().click()
   const title = kind === 'wallets' ? /^Wallet W/ : /^Token/
   await page.getByRole('heading', { level: 1, name: title }).waitFor()
   await loadPaidData(page)
   if (kind === 'wallets') {
+    // At some hours of the simulated market, a wallet has no open position.
+    await page.getByLabel('Positions', { exact: true }).selectOption('all')
+    await loadPaidData(page)
     await page
       .getByRole('button', { name: /^Show the position history/ })
       .first()

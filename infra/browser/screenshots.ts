@@ -13,6 +13,7 @@ import {
   payForCredits,
   payShownPrice,
   signInWithWallet,
+  waitForLeaderboard,
   waitForPayment,
 } from './customer.ts'
 import { openVisitor } from './visitor.ts'
@@ -68,17 +69,32 @@ try {
   await waitForPayment(page, /^Pro is active/)
   await goTo(page, 'Top up')
   await waitForPayment(page, /credits added/)
-  for (const name of await pageNames(page)) {
+  for (const name of (await pageNames(page)).filter((name) => name !== 'Wallets')) {
     await goTo(page, name)
     await loadPaidData(page)
     await takeScreenshots(page, name)
   }
-  for (const kind of ['wallets', 'tokens'] as const) {
-    await goTo(page, 'Wallets')
-    if (kind === 'tokens') await goTo(page, 'Trending')
-    await openDetails(page, kind)
-    await takeScreenshots(page, kind === 'wallets' ? 'wallet' : 'token')
-  }
+  await goTo(page, 'Wallets')
+  await loadPaidData(page)
+  await waitForLeaderboard(page)
+  await page
+    .getByRole('button', { name: /^Profit of W/ })
+    .first()
+    .click()
+  await page.getByRole('img', { name: /^Profit over 30 days/ }).waitFor()
+  await takeScreenshots(page, 'wallets')
+  await openDetails(page, 'wallets')
+  await takeScreenshots(page, 'wallet')
+  await openDetails(page, 'tokens')
+  await takeScreenshots(page, 'token')
+  await page.keyboard.press('/')
+  await page.getByRole('dialog').getByRole('searchbox').fill('w')
+  await page.getByRole('button', { name: /^Load what/ }).click()
+  await page.getByRole('dialog').getByRole('link', { name: 'Wallet W1', exact: true }).waitFor()
+  await takeScreenshots(page, 'search')
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('?')
+  await takeScreenshots(page, 'shortcuts')
 } finally {
   await browser.close()
   await deployment?.remove()

@@ -15,6 +15,7 @@ import {
   signInButton,
   signInWithWallet,
   tabTo,
+  waitForLeaderboard,
   waitForPayment,
 } from './customer.ts'
 import {
@@ -88,8 +89,8 @@ const MARKET_PAGES = ['Live trades', 'Wallets', 'Trending', 'Signals']
 /** Waits until a market page has a row. A new installation first loads the history of a day. */
 async function waitForFirstRow(page: Page, name: string): Promise<void> {
   if (!MARKET_PAGES.includes(name)) return
-  if (name !== 'Wallets')
-    await page.getByRole('status').getByText('Live', { exact: true }).waitFor()
+  if (name === 'Wallets') return waitForLeaderboard(page)
+  await page.getByRole('status').getByText('Live', { exact: true }).waitFor()
   const firstRow = page.getByRole('main').getByRole('row').nth(1) // below the header
   await firstRow.waitFor({ timeout: 180_000 })
 }
@@ -395,7 +396,16 @@ async function visitPages(t: ExecutionContext, visitor: Visitor, key: string): P
     await waitForFirstRow(page, name)
     await inspect(visitor, name)
   }
-  const names = ['Account', 'Keys', 'Security', 'Top up', 'Pro', 'Usage', ...MARKET_PAGES]
+  const names = [
+    ...MARKET_PAGES,
+    'Favourites',
+    'Account',
+    'Keys',
+    'Security',
+    'Usage',
+    'Pro',
+    'Top up',
+  ]
   t.deepEqual(await pageNames(page), names)
   await visit('Live trades')
   await page.getByText(/^Your credits are used up/).waitFor({ timeout: 60_000 })
@@ -408,10 +418,14 @@ async function visitPages(t: ExecutionContext, visitor: Visitor, key: string): P
   await waitForPayment(page, /^1,000 credits added/)
   await leaveAndReturnToTrades(t, page)
   await visit('Wallets')
+  await chooseColumn(t, page)
   await openDetails(page, 'wallets')
   await inspect(visitor, 'a wallet')
-  await goTo(page, 'Trending')
+  await page.getByRole('button', { name: /^Favourite W/, pressed: false }).click()
+  const positions = page.locator('.data-table').filter({ hasText: /positions?, newest first/ })
+  const symbol = await positions.locator('a[href^="#/tokens/"]').first().textContent()
   await openDetails(page, 'tokens')
+  await page.getByRole('heading', { level: 1, name: `Token ${symbol}`, exact: true }).waitFor()
   const swap = page
     .getByRole('table', { name: /swaps by tracked wallets/ })
     .getByRole('row')
@@ -420,6 +434,51 @@ async function visitPages(t: ExecutionContext, visitor: Visitor, key: string): P
   t.regex((await time.textContent()) ?? '', / ago$/)
   t.regex((await time.getAttribute('title')) ?? '', /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \(.* UTC\)$/)
   await inspect(visitor, 'a token')
+  await useShortcuts(t, visitor)
+}
+
+/** Hides a column of the leaderboard and shows it again. */
+async function chooseColumn(t: ExecutionContext, page: Page): Promise<void> {
+  const header = page.getByRole('columnheader', { name: 'Win rate' })
+  await page.getByText('Columns', { exact: true }).click()
+  const box = page.getByRole('checkbox', { name: 'Win rate' })
+  await box.uncheck()
+  await header.waitFor({ state: 'detached' })
+  t.regex(await page.evaluate<string>("localStorage.getItem('columns')"), /"wallets"/)
+  await box.check()
+  await header.waitFor()
+}
+
+/** Finds pages by the keyboard: a search by alias and by name, favourites, and the list of keys. */
+async function useShortcuts(t: ExecutionContext, visitor: Visitor): Promise<void> {
+  const { page } = visitor
+  const dialog = page.getByRole('dialog')
+  await page.keyboard.press('/')
+  await dialog.getByRole('searchbox').fill('w2')
+  await dialog.getByRole('button', { name: 'Open wallet W2' }).waitFor()
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { level: 1, name: 'Wallet W2', exact: true }).waitFor()
+  await page.keyboard.press('/')
+  await dialog.getByRole('searchbox').fill('w')
+  await dialog.getByRole('button', { name: 'Load what “w” finds (1 credit)' }).click()
+  await dialog.getByRole('link', { name: 'Wallet W1', exact: true }).waitFor()
+  await inspect(visitor, 'search')
+  await page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'detached' })
+  await page.keyboard.press('?')
+  await dialog.getByText('List the shortcuts').waitFor()
+  await inspect(visitor, 'shortcuts')
+  await dialog.getByRole('checkbox', { name: 'Use keyboard shortcuts' }).uncheck()
+  await page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'detached' })
+  await page.keyboard.press('?')
+  t.is(await dialog.count(), 0)
+  await goTo(page, 'Favourites')
+  await page
+    .getByRole('main')
+    .getByRole('link', { name: /^W\d+$/ })
+    .waitFor()
+  await inspect(visitor, 'Favourites')
 }
 
 /**

@@ -1,17 +1,26 @@
-import { useEffect, useState } from 'preact/hooks'
+import type { ComponentType } from 'preact'
+import { useCallback, useEffect, useState } from 'preact/hooks'
 import { totalCredits, useAccount } from './account/account.ts'
 import { formatCredits } from './amounts.ts'
+import { Icon } from './components/icon.tsx'
 import { PageLayout } from './components/page-layout.tsx'
 import { matchPath } from './hash-location.ts'
 import type { PageProps } from './page-props.ts'
 import { RoutedPage } from './routed-page.tsx'
 import { useHashLocation } from './router.ts'
-import { ROUTES, type Route } from './routes.ts'
+import { ROUTES, type Route, START_PATH } from './routes.ts'
 import { useSession, useUnsavedApiKey, useUnsavedNamedKey } from './session.ts'
+import { type ShortcutAction, useShortcuts } from './shortcuts.ts'
 
 /** The whole dashboard: header, navigation, and the page for the current location. */
 export function App() {
   const { path } = useHashLocation()
+  const [dialog, open] = useState<keyof typeof DIALOGS | null>(null)
+  const act = useCallback((action: ShortcutAction) => {
+    if (typeof action === 'string') open(action)
+    else location.hash = action.path
+  }, [])
+  useShortcuts(act)
   const found = findRoute(path)
   return (
     <>
@@ -23,6 +32,9 @@ export function App() {
         <a class="brand" href="#/">
           Tracked wallets
         </a>
+        <button type="button" class="search small" onClick={() => open('search')}>
+          <Icon name="search" /> Search <kbd>/</kbd>
+        </button>
         <SignedInWallet />
       </header>
       <Navigation path={path} />
@@ -31,7 +43,11 @@ export function App() {
         <OfflineNotice />
         {found === null ? <NotFoundPage /> : <RoutedPage {...found} />}
       </main>
+      {dialog !== null && <Dialog name={dialog} close={() => open(null)} />}
       <footer>
+        <button type="button" class="link" onClick={() => open('help')}>
+          Keyboard shortcuts
+        </button>
         <LinkOut href="/">About the service</LinkOut>
         <LinkOut href="/docs">Documentation</LinkOut>
         <LinkOut href="/#service-status">Service status</LinkOut>
@@ -49,15 +65,28 @@ function LinkOut({ href, children }: { readonly href: string; readonly children:
   )
 }
 
+/** The dialogs of every page. Their modules are loaded when they are first opened. */
+const DIALOGS = {
+  search: async () => (await import('./market/search-dialog.tsx')).SearchDialog,
+  help: async () => (await import('./components/shortcut-list.tsx')).ShortcutList,
+}
+
+function Dialog({ name, close }: { name: keyof typeof DIALOGS; close: () => void }) {
+  const [loaded, setLoaded] = useState<{ readonly View: ComponentType<{ close: () => void }> }>()
+  useEffect(() => {
+    DIALOGS[name]().then((View) => setLoaded({ View }), close)
+  }, [name])
+  return loaded === undefined ? null : <loaded.View close={close} />
+}
+
 interface FoundRoute {
   readonly route: Route
   readonly params: PageProps['params']
 }
 
 function findRoute(path: string): FoundRoute | null {
-  if (path === '/' && ROUTES[0]) return { route: ROUTES[0], params: {} }
   for (const route of ROUTES) {
-    const params = matchPath(route.path, path)
+    const params = matchPath(route.path, path === '/' ? START_PATH : path)
     if (params !== null) return { route, params }
   }
   return null
@@ -80,9 +109,7 @@ function Navigation({ path }: { readonly path: string }) {
 }
 
 function isWithin(path: string, { path: start }: Route): boolean {
-  return (
-    path === start || path.startsWith(`${start}/`) || (path === '/' && ROUTES[0]?.path === start)
-  )
+  return path === start || path.startsWith(`${start}/`) || (path === '/' && start === START_PATH)
 }
 
 /** The wallet of the session and its credits. */

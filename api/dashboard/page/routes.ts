@@ -13,44 +13,11 @@ export interface Route {
   load(): Promise<ComponentType<PageProps>>
 }
 
-/** The pages of the dashboard, in the order of the navigation. The first is the start page. */
+/** The page that opens first. */
+export const START_PATH = '/account'
+
+/** The pages of the dashboard, in the order of the navigation: what the service is for comes first. */
 export const ROUTES: readonly Route[] = [
-  {
-    path: '/account',
-    link: 'Account',
-    needsSession: true,
-    load: async () => (await import('./account/account-page.tsx')).AccountPage,
-  },
-  {
-    path: '/keys',
-    link: 'Keys',
-    needsSession: true,
-    load: async () => (await import('./account/keys-page.tsx')).KeysPage,
-  },
-  {
-    path: '/security',
-    link: 'Security',
-    needsSession: true,
-    load: async () => (await import('./account/security-page.tsx')).SecurityPage,
-  },
-  {
-    path: '/top-up',
-    link: 'Top up',
-    needsSession: true,
-    load: async () => (await import('./billing/top-up-page.tsx')).TopUpPage,
-  },
-  {
-    path: '/pro',
-    link: 'Pro',
-    needsSession: true,
-    load: async () => (await import('./billing/pro-page.tsx')).ProPage,
-  },
-  {
-    path: '/usage',
-    link: 'Usage',
-    needsSession: true,
-    load: async () => (await import('./account/usage-page.tsx')).UsagePage,
-  },
   {
     path: '/trades',
     link: 'Live trades',
@@ -84,5 +51,46 @@ export const ROUTES: readonly Route[] = [
     link: 'Signals',
     needsSession: true,
     load: async () => (await import('./market/signals-page.tsx')).SignalsPage,
+  },
+  {
+    path: '/favourites',
+    link: 'Favourites',
+    load: async () => (await import('./market/favourites-page.tsx')).FavouritesPage,
+  },
+  {
+    path: '/account',
+    link: 'Account',
+    needsSession: true,
+    load: async () => (await import('./account/account-page.tsx')).AccountPage,
+  },
+  {
+    path: '/keys',
+    link: 'Keys',
+    needsSession: true,
+    load: async () => (await import('./account/keys-page.tsx')).KeysPage,
+  },
+  {
+    path: '/security',
+    link: 'Security',
+    needsSession: true,
+    load: async () => (await import('./account/security-page.tsx')).SecurityPage,
+  },
+  {
+    path: '/usage',
+    link: 'Usage',
+    needsSession: true,
+    load: async () => (await import('./account/usage-page.tsx')).UsagePage,
+  },
+  {
+    path: '/pro',
+    link: 'Pro',
+    needsSession: true,
+    load: async () => (await import('./billing/pro-page.tsx')).ProPage,
+  },
+  {
+    path: '/top-up',
+    link: 'Top up',
+    needsSession: true,
+    load: async () => (await import('./billing/top-up-page.tsx')).TopUpPage,
   },
 ]

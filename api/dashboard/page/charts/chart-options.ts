@@ -48,6 +48,8 @@ function plotSeries(Plot: typeof uPlot, one: ChartSeries, stroke: string): uPlot
     line: Plot.paths.linear?.(),
     steps: Plot.paths.stepped?.({ align: 1 }),
     bars: Plot.paths.bars?.({ size: [0.8, 40] }),
+    buys: noLine,
+    sells: noLine,
   }[one.shape]
   return {
     label: one.label,
@@ -57,8 +59,34 @@ function plotSeries(Plot: typeof uPlot, one: ChartSeries, stroke: string): uPlot
     ...(one.isDashed === true && { dash: [6, 4] }),
     ...(one.shape === 'bars' && { fill: stroke }),
     ...(path !== undefined && { paths: path }),
-    points: { show: one.shape === 'line' && one.values.length <= 200, size: 5 },
+    points:
+      one.shape === 'buys' || one.shape === 'sells'
+        ? { show: true, paths: triangles(one.shape === 'buys' ? 1 : -1), fill: stroke }
+        : { show: one.shape === 'line' && one.values.length <= 200, size: 5 },
     value: (_plot, value) => (value === null ? '–' : one.text(value)),
+  }
+}
+
+const noLine = () => null
+
+/** Draws a triangle at each point: upwards for direction 1, downwards for -1. */
+function triangles(direction: 1 | -1): uPlot.Series.Points.PathBuilder {
+  return (plot, seriesIndex, from, to) => {
+    const size = 5 * devicePixelRatio
+    const path = new Path2D()
+    const values = plot.data[seriesIndex] ?? []
+    const scale = plot.series[seriesIndex]?.scale ?? 'left'
+    for (let index = from; index <= to; index++) {
+      const [time, value] = [plot.data[0][index], values[index]]
+      if (time === undefined || value === null || value === undefined) continue
+      const x = plot.valToPos(time, 'x', true)
+      const y = plot.valToPos(value, scale, true)
+      path.moveTo(x, y - direction * size)
+      path.lineTo(x + size, y + direction * size)
+      path.lineTo(x - size, y + direction * size)
+      path.closePath()
+    }
+    return { stroke: null, fill: path }
   }
 }
 

@@ -3,7 +3,8 @@ export interface ChartSeries {
   readonly label: string
   /** Name of a CSS colour variable, such as `--good`. */
   readonly colour: string
-  readonly shape: 'line' | 'steps' | 'bars'
+  /** `buys` and `sells` are triangles up and down, without a line. */
+  readonly shape: 'line' | 'steps' | 'bars' | 'buys' | 'sells'
   readonly values: readonly (number | null)[]
   /** Formats a value for the axis and the legend. */
   readonly text: (value: number) => string

@@ -1,13 +1,8 @@
 import test from 'ava'
 import fc from 'fast-check'
 import { hourBars } from './hour-bars.ts'
-import {
-  type ChartedSwap,
-  impliedPrices,
-  positionHistory,
-  realisedAtAverageCost,
-  volumeBuckets,
-} from './swap-series.ts'
+import { sparklinePath } from './sparkline.ts'
+import { type ChartedSwap, impliedPrices, positionHistory, volumeBuckets } from './swap-series.ts'
 
 const WSOL = 'So11111111111111111111111111111111111111112'
 const USDC = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'
@@ -80,8 +75,8 @@ test('swaps against USDC count with their value in SOL', (t) => {
     { time: 60, bought: 250_000_000n, sold: 300_000_000n },
   ])
   t.deepEqual(impliedPrices(newestFirst), [
-    { time: 60, price: 0.25 },
-    { time: 61, price: 0.3 },
+    { time: 60, wallet: 'W1', side: 'buy', price: 0.25 },
+    { time: 61, wallet: 'W1', side: 'sell', price: 0.3 },
   ])
 })
 
@@ -131,16 +126,17 @@ test('implied prices are in SOL per token, oldest first, without swaps that have
       aSwap({ block_time: 1, base_amount: '200', quote_amount: '1000000000' }),
     ]),
     [
-      { time: 1, price: 0.5 },
-      { time: 3, price: 3 },
+      { time: 1, wallet: 'W1', side: 'buy', price: 0.5 },
+      { time: 3, wallet: 'W1', side: 'buy', price: 3 },
     ],
   )
 })
 
-test('realised profit at average cost is the SOL received less the cost of the tokens sold', (t) => {
-  const position = { sol_bought: 10, sol_sold: 8, tokens_acquired: 100, tokens_sold: 50 }
-  t.is(realisedAtAverageCost(position), 3)
-  t.is(realisedAtAverageCost({ ...position, tokens_acquired: 0, sol_bought: 0 }), 8)
+test('a sparkline fills its area, and equal values are a line in the middle', (t) => {
+  // x: 1, 24, 47; y: 0 is at the bottom (15), 10 at the top (1), 5 half way (8)
+  t.is(sparklinePath([0, 10, 5], 48, 16), 'M1.0 15.0L24.0 1.0L47.0 8.0')
+  t.is(sparklinePath([3, 3], 48, 16), 'M1.0 8.0L47.0 8.0')
+  t.is(sparklinePath([], 48, 16), '')
 })
 
 test('busiest hours are in the order of the UTC day, with local time', (t) => {

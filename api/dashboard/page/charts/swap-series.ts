@@ -103,16 +103,23 @@ function min(a: bigint, b: bigint): bigint {
   return a < b ? a : b
 }
 
+/** The price of one token in a swap. */
+export interface PricePoint {
+  readonly time: number
+  readonly wallet: string
+  readonly side: 'buy' | 'sell'
+  /** SOL for one whole token. */
+  readonly price: number
+}
+
 /** Returns the price of one token in SOL for each swap with a value in SOL, oldest first. */
-export function impliedPrices(
-  swaps: readonly ChartedSwap[],
-): readonly { readonly time: number; readonly price: number }[] {
+export function impliedPrices(swaps: readonly ChartedSwap[]): readonly PricePoint[] {
   return swaps
     .flatMap((swap) => {
       const value = valueInLamports(swap)
       if (value === null || value === 0n || swap.base_amount === '0') return []
       const price = (Number(value) / Number(swap.base_amount)) * 10 ** (swap.base_decimals - 9)
-      return [{ time: swap.block_time, price }]
+      return [{ time: swap.block_time, wallet: swap.wallet, side: swap.side, price }]
     })
     .reverse()
 }
@@ -168,19 +175,4 @@ function valueInLamports(swap: ChartedSwap): bigint | null {
 /** Converts raw units to a floating-point number for drawing. Texts use the exact amount. */
 export function toChartNumber(raw: bigint, decimals: number): number {
   return Number(raw) / 10 ** decimals
-}
-
-/**
- * Returns the realised profit of an open position in SOL, at the average cost of its buys: the SOL
- * received less the cost of the tokens sold.
- */
-export function realisedAtAverageCost(position: {
-  readonly sol_bought: number
-  readonly sol_sold: number
-  readonly tokens_acquired: number
-  readonly tokens_sold: number
-}): number {
-  const { sol_bought, sol_sold, tokens_acquired, tokens_sold } = position
-  const left = tokens_acquired === 0 ? 0 : Math.min(1, tokens_sold / tokens_acquired)
-  return sol_sold - sol_bought * left
 }

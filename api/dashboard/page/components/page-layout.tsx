@@ -4,6 +4,8 @@ import { useEffect, useRef } from 'preact/hooks'
 /** A page: its heading and its content. The heading takes the focus after a navigation. */
 export function PageLayout(props: {
   readonly title: string
+  /** Buttons beside the heading. */
+  readonly actions?: ComponentChildren
   /** A sentence below the heading. */
   readonly about?: ComponentChildren
   readonly children: ComponentChildren
@@ -11,15 +13,20 @@ export function PageLayout(props: {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
     document.title = `${props.title} · Tracked wallets`
+  }, [props.title])
+  useEffect(() => {
     // On the first page, a screen reader starts at the top of the document.
     if (PageLayout.isFirst) PageLayout.isFirst = false
     else heading.current?.focus()
-  }, [props.title])
+  }, [])
   return (
     <>
-      <h1 ref={heading} tabIndex={-1}>
-        {props.title}
-      </h1>
+      <div class="heading">
+        <h1 ref={heading} tabIndex={-1}>
+          {props.title}
+        </h1>
+        {props.actions}
+      </div>
       {props.about !== undefined && <p class="lead">{props.about}</p>}
       {props.children}
     </>

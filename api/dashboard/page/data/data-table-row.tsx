@@ -1,4 +1,3 @@
-// biome-ignore-all lint/a11y/noRedundantRoles: with a card layout, some readers ignore the table
 import { useState } from 'preact/hooks'
 import type { RowDetails, TableColumn } from './table-column.ts'
 
@@ -13,19 +12,14 @@ export function DataTableRow<Row>(props: {
   const [isOpen, setIsOpen] = useState(false)
   return (
     <>
-      <tr role="row" class={rowClass}>
-        {columns.map(({ key, title, isNumeric, cell }) => (
-          <td
-            role="cell"
-            key={key}
-            data-label={title}
-            class={isNumeric === true ? 'is-number' : ''}
-          >
+      <tr class={rowClass}>
+        {columns.map(({ key, isNumeric, cell }) => (
+          <td key={key} class={isNumeric === true ? 'is-number' : ''}>
             {cell(row)}
           </td>
         ))}
         {details !== undefined && (
-          <td role="cell" data-label="Details">
+          <td>
             <button
               type="button"
               class="small"
@@ -39,9 +33,9 @@ export function DataTableRow<Row>(props: {
         )}
       </tr>
       {isOpen && details !== undefined && (
-        <tr role="row" class="more">
-          <td role="cell" colSpan={columns.length + 1}>
-            {details.show(row)}
+        <tr class="more">
+          <td colSpan={columns.length + 1}>
+            <div>{details.show(row)}</div>
           </td>
         </tr>
       )}

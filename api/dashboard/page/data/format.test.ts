@@ -7,10 +7,12 @@ import {
   formatExactAmount,
   formatNumber,
   formatPercent,
+  formatPrice,
   formatSol,
   formatTime,
   formatUsd,
   shortAddress,
+  withSign,
 } from './format.ts'
 
 test('an exact amount has every digit, whatever its size', (t) => {
@@ -110,4 +112,15 @@ test('numbers, durations and times have a short and an exact form', (t) => {
   ])
   t.is(shortAddress('DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263'), 'DezX…B263')
   t.is(formatNumber(1e22).text, '10,000,000,000,000,000,000,000')
+})
+
+test('a price has four significant digits and no exponent, and a gain has a sign', (t) => {
+  t.deepEqual(
+    [1.2e-7, 0.0012346, 12.34567, 123456.7, 0, null].map((price) => formatPrice(price).text),
+    ['0.00000012', '0.001235', '12.35', '123,457', '0', '–'],
+  )
+  t.deepEqual(
+    [1.5, -1.5, 0].map((sol) => withSign(sol, formatSol(sol)).text),
+    ['+1.5', '-1.5', '0'],
+  )
 })

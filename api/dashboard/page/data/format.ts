@@ -105,6 +105,19 @@ export function formatDuration(seconds: number | null): FormattedNumber {
   return { text: rest > 0 && next !== undefined ? `${text} ${rest} ${next.name}` : text, exact }
 }
 
+/** Adds a plus to a number above 0, so that its direction does not depend on colour. */
+export function withSign(value: number, { text, exact }: FormattedNumber): FormattedNumber {
+  return value > 0 ? { text: `+${text}`, exact: `+${exact}` } : { text, exact }
+}
+
+/** Formats a price with four significant digits, never in exponential notation. */
+export function formatPrice(price: number | null): FormattedNumber {
+  if (price === null) return UNKNOWN_NUMBER
+  if (price === 0) return { text: '0', exact: '0' }
+  const digits = Math.max(0, 3 - Math.floor(Math.log10(Math.abs(price))))
+  return { text: fixed(price, Math.min(digits, 20)), exact: fixed(price, Math.min(digits + 8, 20)) }
+}
+
 const UNITS = [
   { size: 86_400, name: 'd' },
   { size: 3600, name: 'h' },

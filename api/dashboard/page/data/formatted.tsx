@@ -8,6 +8,7 @@ import {
   formatTime,
   formatUsd,
   shortAddress,
+  withSign,
 } from './format.ts'
 import { usePreferences } from './preferences.ts'
 import { useNow } from './use-now.ts'
@@ -40,6 +41,16 @@ export function TokenAmount(props: {
 /** An amount of SOL. Null is unknown. */
 export function SolAmount({ sol }: { sol: number | null }) {
   return <FormattedText value={formatSol(sol)} unit="SOL" />
+}
+
+/** A profit or loss in SOL, without its unit. Its sign and its colour say which. Null is unknown. */
+export function Profit({ sol }: { sol: number | null }) {
+  if (sol === null) return <FormattedText value={formatSol(sol)} />
+  return (
+    <span class={sol > 0 ? 'is-good' : sol < 0 ? 'is-bad' : ''}>
+      <FormattedText value={withSign(sol, formatSol(sol))} />
+    </span>
+  )
 }
 
 /** A duration in seconds. Null is unknown. */

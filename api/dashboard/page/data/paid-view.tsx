@@ -56,7 +56,7 @@ function LoadButton({ what, price, load }: { what: string; price: number; load: 
           checked={loadsOnOpen}
           onChange={(event) => choose({ loadsOnOpen: event.currentTarget.checked })}
         />
-        Load pages automatically when I open them (1 to 6 credits per page)
+        Load pages automatically when I open them (1 to 9 credits per page)
       </label>
     </div>
   )

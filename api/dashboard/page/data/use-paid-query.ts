@@ -26,9 +26,14 @@ interface SentRequest {
 
 /**
  * Returns the state of a paid request. A response of an earlier request for the same path is shown
- * again for free. The request is sent by `load`, or on mount if the customer chose that.
+ * again for free. The request is sent by `load`, or on mount if the customer chose that and the
+ * query is not `onlyByClick`.
  */
-export function usePaidQuery<Body>(path: string, price: number): PaidQuery<Body> {
+export function usePaidQuery<Body>(
+  path: string,
+  price: number,
+  onlyByClick = false,
+): PaidQuery<Body> {
   const wallet = useSession()?.wallet ?? null
   const [{ loadsOnOpen }] = usePreferences()
   const [, rerender] = useState(0)
@@ -46,8 +51,8 @@ export function usePaidQuery<Body>(path: string, price: number): PaidQuery<Body>
   }, [path])
   const isSent = sent?.path === path
   useEffect(() => {
-    if (loadsOnOpen && response === null && !isSent) load()
-  }, [loadsOnOpen, response, isSent, load])
+    if (loadsOnOpen && !onlyByClick && response === null && !isSent) load()
+  }, [loadsOnOpen, onlyByClick, response, isSent, load])
   const failure = isSent ? sent.failure : null
   return { path, price, response, failure, isLoading: isSent && failure === null, load }
 }

@@ -1,18 +1,22 @@
 import { useId, useState } from 'preact/hooks'
-import type { HoldingItem } from '../../../items/holding.ts'
 import { formatCredits } from '../amounts.ts'
-import { TokenLink } from '../data/formatted.tsx'
 import { isTokenAddress } from '../data/identifiers.ts'
+import { MoreButton } from '../data/more-button.tsx'
 import { PaidView } from '../data/paid-view.tsx'
-import { OlderSwapsButton } from './older-swaps-button.tsx'
+import { TokenSymbol } from '../data/token-symbol.tsx'
 import { PositionChart } from './position-chart.tsx'
 import { SWAPS_PRICE, useTokenSwaps } from './use-token-swaps.ts'
+
+interface HeldToken {
+  readonly address: string
+  readonly symbol: string | null
+}
 
 /** A wallet's position in a token over time, and the form that selects the token. */
 export function PositionHistory(props: {
   readonly alias: string
-  /** Holdings that the form suggests. */
-  readonly held: readonly HoldingItem[]
+  /** Tokens that the form suggests. */
+  readonly held: readonly HeldToken[]
   /** The selected token, or null. */
   readonly mint: string | null
   readonly select: (mint: string) => void
@@ -23,7 +27,7 @@ export function PositionHistory(props: {
       <p class="about">
         Computed from the swaps of the token by all tracked wallets. Each 200 swaps cost{' '}
         {formatCredits(SWAPS_PRICE)}. Realised profit matches each sell with the oldest buys, as in
-        the metrics. The holdings above use the average cost instead.
+        the metrics. Transfers are left out, so it is that of “strict”.
       </p>
       <TokenForm held={held} select={select} />
       {mint !== null && <Position key={mint} alias={alias} mint={mint} />}
@@ -32,7 +36,7 @@ export function PositionHistory(props: {
 }
 
 function TokenForm(props: {
-  readonly held: readonly HoldingItem[]
+  readonly held: readonly HeldToken[]
   readonly select: (mint: string) => void
 }) {
   const { held, select } = props
@@ -62,8 +66,10 @@ function TokenForm(props: {
         onInput={(event) => setText(event.currentTarget.value)}
       />
       <datalist id={`${id}-held`}>
-        {held.map(({ token }) => (
-          <option key={token.address} value={token.address} />
+        {held.map(({ address, symbol }) => (
+          <option key={address} value={address}>
+            {symbol}
+          </option>
         ))}
       </datalist>
       <button type="submit">Select this token</button>
@@ -79,13 +85,13 @@ function Position({ alias, mint }: { alias: string; mint: string }) {
   return (
     <>
       <p>
-        Token: <TokenLink mint={mint} />
+        Token: <TokenSymbol mint={mint} symbol={loaded.items[0]?.symbol ?? null} />
       </p>
       <PaidView query={loaded.first} what="the swaps of this token">
         {() => (
           <>
-            <PositionChart alias={alias} swaps={loaded.swaps} isComplete={loaded.isComplete} />
-            <OlderSwapsButton swaps={loaded} />
+            <PositionChart alias={alias} swaps={loaded.items} isComplete={loaded.isComplete} />
+            <MoreButton list={loaded} what="200 older swaps" />
           </>
         )}
       </PaidView>

@@ -4,14 +4,16 @@ import { Chart } from '../charts/chart.tsx'
 import type { ChartSeries } from '../charts/chart-series.ts'
 import {
   impliedPrices,
+  type PricePoint,
   toChartNumber,
   type VolumeBucket,
   volumeBuckets,
 } from '../charts/swap-series.ts'
 import { DataTable } from '../data/data-table.tsx'
-import { formatAmount, formatDuration, formatSol } from '../data/format.ts'
-import { LocalTime, TokenAmount } from '../data/formatted.tsx'
+import { formatAmount, formatDuration, formatPrice, formatSol } from '../data/format.ts'
+import { LocalTime, TokenAmount, WalletLink } from '../data/formatted.tsx'
 import type { TableColumn } from '../data/table-column.ts'
+import { TradeSide } from '../data/trade-side.tsx'
 
 const SOL_DECIMALS = 9
 
@@ -26,8 +28,8 @@ interface TokenChartProps {
 export function TokenCharts({ swaps, isComplete }: TokenChartProps) {
   return (
     <>
-      <VolumeChart swaps={swaps} isComplete={isComplete} />
       <PriceChart swaps={swaps} />
+      <VolumeChart swaps={swaps} isComplete={isComplete} />
     </>
   )
 }
@@ -75,10 +77,11 @@ function PriceChart({ swaps }: { readonly swaps: readonly SwapItem[] }) {
   }, [swaps.length, swaps[0]])
   const [first, last] = [prices[0], prices.at(-1)]
   if (first === undefined || last === undefined) return null
+  const buys = prices.filter(({ side }) => side === 'buy').length
   return (
     <Chart
-      title="Price paid in swaps"
-      summary={`SOL per token, fees included: ${formatPrice(first.price)} in the oldest swap, ${formatPrice(last.price)} in the newest.`}
+      title="Price, with the buys and sells of tracked wallets"
+      summary={`SOL per token, fees included: ${priceText(first.price)} in the oldest swap, ${priceText(last.price)} in the newest. ▲ ${buys} buys, ▼ ${prices.length - buys} sells.`}
       times={times}
       series={series}
     >
@@ -110,18 +113,15 @@ const VOLUME_COLUMNS: readonly TableColumn<VolumeBucket>[] = [
   },
 ]
 
-interface PricePoint {
-  readonly time: number
-  readonly price: number
-}
-
 const PRICE_COLUMNS: readonly TableColumn<PricePoint>[] = [
   { key: 'time', title: 'Time', cell: ({ time }) => <LocalTime unix={time} /> },
+  { key: 'wallet', title: 'Wallet', cell: ({ wallet }) => <WalletLink alias={wallet} /> },
+  { key: 'side', title: 'Side', cell: ({ side }) => <TradeSide side={side} /> },
   {
     key: 'price',
     title: 'SOL per token',
     isNumeric: true,
-    cell: ({ price }) => formatPrice(price),
+    cell: ({ price }) => priceText(price),
   },
 ]
 
@@ -148,20 +148,24 @@ function volumeSeries(buckets: readonly VolumeBucket[]): readonly ChartSeries[] 
 }
 
 function priceSeries(prices: readonly PricePoint[]): readonly ChartSeries[] {
+  const marks = (side: 'buy' | 'sell') => ({
+    label: side === 'buy' ? '▲ Buys' : '▼ Sells',
+    colour: side === 'buy' ? '--good' : '--bad',
+    shape: `${side}s` as const,
+    values: prices.map((point) => (point.side === side ? point.price : null)),
+    text: priceText,
+  })
   return [
     {
       label: 'SOL per token',
       colour: '--accent',
       shape: 'line',
       values: prices.map(({ price }) => price),
-      text: formatPrice,
+      text: priceText,
     },
+    marks('buy'),
+    marks('sell'),
   ]
 }
 
-/** Formats a price with four significant digits, never in exponential notation. */
-function formatPrice(price: number): string {
-  if (price === 0) return '0'
-  const digits = Math.max(0, 3 - Math.floor(Math.log10(Math.abs(price))))
-  return price.toFixed(Math.min(digits, 20)).replace(/\.?0+$/, '')
-}
+const priceText = (price: number) => formatPrice(price).text

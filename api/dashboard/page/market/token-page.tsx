@@ -1,21 +1,25 @@
 import type { WalletAggregateItem } from '../../../items/wallet-aggregate.ts'
-import { CopyButton } from '../components/copy-button.tsx'
+import { CopyIcon } from '../components/copy-icon.tsx'
 import { PageLayout } from '../components/page-layout.tsx'
 import { EmptyNotice } from '../components/query-view.tsx'
 import { DataTable } from '../data/data-table.tsx'
+import { FavouriteButton } from '../data/favourite-button.tsx'
 import { shortAddress } from '../data/format.ts'
 import { ExactNumbersToggle } from '../data/formatted.tsx'
 import { isTokenAddress } from '../data/identifiers.ts'
+import { LoadAll } from '../data/load-all.tsx'
+import { MoreButton } from '../data/more-button.tsx'
 import { PaidView } from '../data/paid-view.tsx'
 import { usePaidQuery } from '../data/use-paid-query.ts'
 import type { PageProps } from '../page-props.ts'
-import { OlderSwapsButton } from './older-swaps-button.tsx'
+import type { TokenResponse } from '../responses.ts'
 import { TokenCharts } from './token-charts.tsx'
+import { TokenFacts } from './token-facts.tsx'
 import { TOKEN_SWAP_COLUMNS } from './token-swap-columns.tsx'
 import { type TokenSwaps, useTokenSwaps } from './use-token-swaps.ts'
 import { WalletAggregates } from './wallet-aggregates.tsx'
 
-/** A token: the swaps of tracked wallets, and their totals by wallet. */
+/** A token: facts, price, holders, and the swaps of tracked wallets. */
 export function TokenPage({ params }: PageProps) {
   const { mint = '' } = params
   if (isTokenAddress(mint)) return <Token key={mint} mint={mint} />
@@ -29,8 +33,8 @@ export function TokenPage({ params }: PageProps) {
   )
 }
 
-/** Price of the totals by wallet, in credits. */
-const AGGREGATES_PRICE = 3
+/** Price of each request of this page, in credits. */
+const PRICE = 3
 
 interface AggregatesResponse {
   readonly tracked_wallets: number
@@ -38,37 +42,39 @@ interface AggregatesResponse {
 }
 
 function Token({ mint }: { mint: string }) {
+  const facts = usePaidQuery<TokenResponse>(`/tokens/${encodeURIComponent(mint)}`, PRICE)
   const aggregates = usePaidQuery<AggregatesResponse>(
     `/tokens/${encodeURIComponent(mint)}/wallet-aggregates`,
-    AGGREGATES_PRICE,
+    PRICE,
   )
   const loaded = useTokenSwaps(mint)
+  const symbol = facts.response?.body.token.symbol ?? loaded.items[0]?.symbol ?? null
   return (
-    <PageLayout title={`Token ${shortAddress(mint)}`}>
+    <PageLayout
+      title={`Token ${symbol ?? shortAddress(mint)}`}
+      actions={<FavouriteButton favourite={{ kind: 'token', id: mint, symbol }} />}
+    >
       <p>
-        <code class="address">{mint}</code> <CopyButton text={mint} what="address" />
+        <code class="address">{mint}</code> <CopyIcon text={mint} what="address" />
       </p>
-      <p>
-        <a
-          href={`https://explorer.solana.com/address/${encodeURIComponent(mint)}`}
-          rel="noreferrer noopener"
-          target="_blank"
-        >
-          View on explorer.solana.com (opens a new tab)
-        </a>
-      </p>
+      <TokenSites mint={mint} />
       <ExactNumbersToggle />
-      <h2>Swaps</h2>
+      <LoadAll queries={[facts, loaded.first, aggregates]} what="all of this token" />
+      <h2>Facts</h2>
+      <PaidView query={facts} what="the facts of this token">
+        {({ body }) => <TokenFacts token={body} />}
+      </PaidView>
+      <h2>Price and swaps</h2>
       <PaidView query={loaded.first} what="the swaps of this token">
         {() => <Swaps loaded={loaded} />}
       </PaidView>
-      <h2>Totals by wallet</h2>
+      <h2>Holders and totals by wallet</h2>
       <PaidView query={aggregates} what="the totals by wallet">
         {({ body: { wallets } }) =>
           wallets.length === 0 ? (
             <EmptyNotice>No tracked wallet has traded this token.</EmptyNotice>
           ) : (
-            <WalletAggregates wallets={wallets} decimals={loaded.swaps[0]?.base_decimals} />
+            <WalletAggregates wallets={wallets} decimals={loaded.items[0]?.base_decimals} />
           )
         }
       </PaidView>
@@ -76,8 +82,32 @@ function Token({ mint }: { mint: string }) {
   )
 }
 
+/** Sites that show a token: explorers of the chain, and what DEX pools say of it. */
+const SITES: readonly { readonly name: string; readonly url: string }[] = [
+  { name: 'explorer.solana.com', url: 'https://explorer.solana.com/address/' },
+  { name: 'solscan.io', url: 'https://solscan.io/token/' },
+  { name: 'birdeye.so', url: 'https://birdeye.so/token/' },
+  { name: 'dexscreener.com', url: 'https://dexscreener.com/solana/' },
+]
+
+function TokenSites({ mint }: { readonly mint: string }) {
+  return (
+    <p>
+      On other sites, in a new tab:{' '}
+      {SITES.map(({ name, url }, index) => (
+        <span key={name}>
+          {index > 0 && ' · '}
+          <a href={`${url}${encodeURIComponent(mint)}`} rel="noreferrer noopener" target="_blank">
+            {name}
+          </a>
+        </span>
+      ))}
+    </p>
+  )
+}
+
 function Swaps({ loaded }: { readonly loaded: TokenSwaps }) {
-  const { swaps, isComplete } = loaded
+  const { items: swaps, isComplete } = loaded
   if (swaps.length === 0)
     return (
       <EmptyNotice>
@@ -97,7 +127,7 @@ function Swaps({ loaded }: { readonly loaded: TokenSwaps }) {
         rows={swaps}
         rowKey={(swap) => swaps.indexOf(swap)}
       />
-      <OlderSwapsButton swaps={loaded} />
+      <MoreButton list={loaded} what="200 older swaps" />
     </>
   )
 }

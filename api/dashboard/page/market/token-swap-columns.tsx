@@ -1,5 +1,6 @@
 import type { SwapItem } from '../../../items/swap.ts'
-import { TimeAgo, TokenAmount, WalletLink } from '../data/formatted.tsx'
+import { formatPrice, formatSol } from '../data/format.ts'
+import { FormattedText, TimeAgo, TokenAmount, WalletLink } from '../data/formatted.tsx'
 import type { TableColumn } from '../data/table-column.ts'
 import { TradeSide } from '../data/trade-side.tsx'
 import { QuoteAmount } from './quote-amount.tsx'
@@ -24,6 +25,18 @@ export const TOKEN_SWAP_COLUMNS: readonly TableColumn<SwapItem>[] = [
     cell: ({ quote_mint, quote_amount }) => (
       <QuoteAmount mint={quote_amount === '0' ? null : quote_mint} raw={quote_amount} />
     ),
+  },
+  {
+    key: 'value',
+    title: 'Value, SOL',
+    isNumeric: true,
+    cell: ({ sol_value }) => <FormattedText value={formatSol(sol_value)} />,
+  },
+  {
+    key: 'price',
+    title: 'Price, SOL',
+    isNumeric: true,
+    cell: ({ price_sol }) => <FormattedText value={formatPrice(price_sol)} />,
   },
   { key: 'program', title: 'Program', cell: ({ program }) => program },
   {

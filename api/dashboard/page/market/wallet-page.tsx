@@ -1,16 +1,21 @@
-import { useState } from 'preact/hooks'
+import { useCallback, useState } from 'preact/hooks'
 import type { WalletMetricsItem } from '../../../items/wallet-metrics.ts'
 import { PageLayout } from '../components/page-layout.tsx'
+import { FavouriteButton } from '../data/favourite-button.tsx'
 import { ExactNumbersToggle } from '../data/formatted.tsx'
 import { isAlias } from '../data/identifiers.ts'
+import { LoadAll } from '../data/load-all.tsx'
 import { PaidView } from '../data/paid-view.tsx'
 import { usePaidQuery } from '../data/use-paid-query.ts'
 import type { PageProps } from '../page-props.ts'
-import { type HoldingsResponse, HoldingsTable } from './holdings-table.tsx'
+import { MODES_ABOUT } from './book-mode.tsx'
 import { PositionHistory } from './position-history.tsx'
+import { PositionsSection, usePositionsQuery } from './positions.tsx'
+import { ProfitSection, useProfitQuery } from './profit-chart.tsx'
 import { WalletMetrics } from './wallet-metrics.tsx'
+import { useWalletTrades, WalletTrades } from './wallet-trades.tsx'
 
-/** A tracked wallet: metrics, holdings, and the history of a position. */
+/** A tracked wallet: profit over time, positions, trades and metrics. */
 export function WalletPage({ params }: PageProps) {
   const { alias = '' } = params
   if (isAlias(alias)) return <Wallet key={alias} alias={alias} />
@@ -28,45 +33,49 @@ export function WalletPage({ params }: PageProps) {
 const PRICE = 1
 
 function Wallet({ alias }: { alias: string }) {
-  const [page, setPage] = useState(1)
   const [mint, setMint] = useState<string | null>(null)
-  const name = encodeURIComponent(alias)
-  const metrics = usePaidQuery<WalletMetricsItem>(`/wallets/${name}/metrics`, PRICE)
-  const holdings = usePaidQuery<HoldingsResponse>(
-    `/wallets/holdings?alias=${name}&page=${page}`,
+  const profit = useProfitQuery(alias, PRICE)
+  const positions = usePositionsQuery(alias, PRICE)
+  const trades = useWalletTrades(alias, PRICE)
+  const metrics = usePaidQuery<WalletMetricsItem>(
+    `/wallets/${encodeURIComponent(alias)}/metrics`,
     PRICE,
   )
+  const showHistory = useCallback((selected: string) => {
+    setMint(selected)
+    document.getElementById('position')?.scrollIntoView()
+  }, [])
   return (
-    <PageLayout title={`Wallet ${alias}`}>
+    <PageLayout
+      title={`Wallet ${alias}`}
+      actions={<FavouriteButton favourite={{ kind: 'wallet', id: alias }} />}
+    >
       <p>
         <a href="#/wallets">All wallets</a>
       </p>
       <ExactNumbersToggle />
+      <p class="about">{MODES_ABOUT}</p>
+      <LoadAll
+        queries={[profit.query, positions.list.first, trades.first, metrics]}
+        what={`all of ${alias}`}
+      />
+      <h2>Profit over time</h2>
+      <ProfitSection alias={alias} profit={profit} />
+      <h2>Positions</h2>
+      <PositionsSection alias={alias} positions={positions} showHistory={showHistory} />
+      <h2 id="position">Position history</h2>
+      <PositionHistory
+        alias={alias}
+        held={positions.list.items.map(({ token }) => token)}
+        mint={mint}
+        select={setMint}
+      />
+      <h2>Trades</h2>
+      <WalletTrades alias={alias} list={trades} />
       <h2>Metrics</h2>
       <PaidView query={metrics} what={`the metrics of ${alias}`}>
         {({ body }) => <WalletMetrics metrics={body} />}
       </PaidView>
-      <h2>Holdings</h2>
-      <PaidView query={holdings} what={`the holdings of ${alias}`}>
-        {({ body }) => (
-          <HoldingsTable
-            response={body}
-            page={page}
-            goToPage={setPage}
-            showHistory={(selected) => {
-              setMint(selected)
-              document.getElementById('position')?.scrollIntoView()
-            }}
-          />
-        )}
-      </PaidView>
-      <h2 id="position">Position history</h2>
-      <PositionHistory
-        alias={alias}
-        held={holdings.response?.body.items ?? []}
-        mint={mint}
-        select={setMint}
-      />
     </PageLayout>
   )
 }

@@ -1,0 +1,31 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useId, useRef } from 'preact/hooks'
+
+/** A dialog above the page. Escape, its button and a click beside it call `close`. */
+export function Modal(props: {
+  readonly title: string
+  readonly close: () => void
+  readonly children: ComponentChildren
+}) {
+  const { title, close, children } = props
+  const dialog = useRef<HTMLDialogElement>(null)
+  const id = useId()
+  useEffect(() => dialog.current?.showModal(), [])
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the browser closes a dialog on Escape
+    <dialog
+      ref={dialog}
+      aria-labelledby={id}
+      onClose={close}
+      onClick={({ target, currentTarget }) => target === currentTarget && close()}
+    >
+      <div class="heading">
+        <h2 id={id}>{title}</h2>
+        <button type="button" class="small" onClick={close}>
+          Close
+        </button>
+      </div>
+      {children}
+    </dialog>
+  )
+}
