@@ -55,6 +55,7 @@ const PATHS = [
   ...[`/tokens/${MINT}/swaps`, `/tokens/${MINT}/wallet-aggregates`, '/tokens/held', '/trades'],
   `/tokens/${MINT}`,
   ...['/wallets/W1/trades', '/trades?side=buy', '/prices/sol', '/search?q=W1'],
+  ...['/wallets/W1/positions', '/wallets/W1/pnl', '/wallets?sort=pnl'],
 ]
 
 test.serial('an answer about a token from before the first slot is not cached', async (t) => {

@@ -155,7 +155,9 @@ const NONE_TOKEN = ['{"alg":"none"}', '{"sub":"x","aud":"dashboard"}', '']
 const METHODS = ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD', 'TRACE', 'PROPFIND', 'QUERY']
 
 const CASES: readonly Case[] = [
-  ...['/trades', `/tokens/${MINT}/swaps`, '/wallets/W1/trades'].flatMap((path) => [
+  ...[
+    ...['/trades', `/tokens/${MINT}/swaps`, '/wallets/W1/trades', '/wallets/W1/positions'],
+  ].flatMap((path) => [
     ...NOT_INTEGERS.map((value) => get(`${path}?limit=${value}`, 400, 'invalid_parameter')),
     ...NOT_CURSORS.map((value) => get(`${path}?cursor=${value}`, 400, 'invalid_cursor')),
   ]),
@@ -207,11 +209,23 @@ const CASES: readonly Case[] = [
     ],
     ...['?q=%00', '?q=a%0A', '?q=%7F', '?q=a%C2%85b', '?q[]=a'],
   ].map((query) => get(`/search${query}`, 400, 'invalid_parameter')),
+  ...['from', 'to'].flatMap((name) =>
+    [...NOT_INTEGERS, '1577836799', '4102444800'].map((value) =>
+      get(`/wallets/W1/pnl?${name}=${value}`, 400, 'invalid_parameter'),
+    ),
+  ),
+  ...[
+    ...['positions?status=', 'positions?status=Open', 'positions?status=open&status=open'],
+    ...['positions?limit=201', 'positions?mode=', 'positions?mode=RAW', 'pnl?mode=exact'],
+    ...['pnl?interval=', 'pnl?interval=1m', 'pnl?interval=1h&interval=1d', 'pnl?mode=raw&mode=raw'],
+    ...['pnl?from=1700000000&to=1700000000', 'pnl?from=1700000001&to=1700000000'],
+    'pnl?interval=1h&from=1577836800',
+  ].map((query) => get(`/wallets/W1/${query}`, 400, 'invalid_parameter')),
   ...NOT_ALIASES.map((value) => get(`/trades?wallet=${value}`, 404, 'wallet_not_found')),
   ...['', '/swaps', '/wallet-aggregates'].flatMap((what) =>
     NOT_MINTS.map((value) => get(`/tokens/${value}${what}`, 400, 'invalid_parameter')),
   ),
-  ...['metrics', 'holdings', 'trades'].flatMap((what) =>
+  ...['metrics', 'holdings', 'trades', 'positions', 'pnl'].flatMap((what) =>
     NOT_ALIASES.map((value) => get(`/wallets/${value}/${what}`, 404, 'wallet_not_found')),
   ),
   ...['/', '/docs/rest', '/openapi.json', '/status', '/healthz', '/readyz'].flatMap((path) =>
@@ -259,6 +273,10 @@ const CASES: readonly Case[] = [
     400,
     'invalid_cursor',
   ],
+  ...['W2:open:raw', 'W1:all:raw', 'W1:open:strict'].map((scope): Case => {
+    const cursor = codec.encode(`positions:${scope}`, EVENT_KEY)
+    return [() => request(`GET /wallets/W1/positions?cursor=${cursor}`), 400, 'invalid_cursor']
+  }),
   [
     () => request(`GET /wallets/W1/trades?cursor=${codec.encode('trades:W2', EVENT_KEY)}`),
     400,

@@ -36,12 +36,12 @@ import type { RenderedAnswer } from './rendered-answer.ts'
 import { createResources } from './resources/index.ts'
 import type { Resource, ResourceDeps } from './resources/resource.ts'
 import type { FeedStatus } from './resources/status.ts'
+import { KeptHistories } from './rows/kept-histories.ts'
 import type { KnownFacts } from './rows/known-facts.ts'
 import { Leaderboard } from './rows/leaderboard.ts'
 import { Metrics } from './rows/metrics.ts'
 import { OpenPositions } from './rows/open-positions.ts'
 import { RecentSwaps } from './rows/recent-swaps.ts'
-import { WalletHistories } from './rows/wallet-histories.ts'
 import type { StateReader } from './state-reader.ts'
 import type { ApiMetrics } from './telemetry.ts'
 
@@ -147,7 +147,7 @@ function createAnswers(deps: RouteDeps): {
   const walletMetrics = new Metrics()
   const openPositions = new OpenPositions()
   const recentSwaps = new RecentSwaps(epoch)
-  const histories = new WalletHistories()
+  const histories = new KeptHistories()
   const { knownFacts } = deps
   const metricsOf = (wallet: number) => walletMetrics.of(wallet)
   const isSalted = deps.perturb !== null

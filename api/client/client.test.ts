@@ -257,6 +257,15 @@ test.serial(
     t.is((await client.solPrice()).price_usd, null)
     t.is((await client.search('w60')).items[0]?.wallet, 'W60')
     t.is((await client.token(aSwap().baseMint)).last_24h.wallets, 2)
+    const positions: (string | null)[] = []
+    for await (const position of client.eachWalletPosition('W1', { mode: 'strict' }))
+      positions.push(position.status, position.amount)
+    t.deepEqual(positions, ['open', '575']) // 115 buys of 5
+    const profit = await client.walletPnl('W2', { interval: '1h', from: 1_700_000_999 })
+    t.deepEqual(
+      profit.items.map(({ time, open_cost_sol }) => [time, open_cost_sol]),
+      [[1_700_001_000, 57.5]],
+    )
     const wallet = newWallet()
     const token = await logIn({
       url: api.url,

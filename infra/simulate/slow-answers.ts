@@ -4,7 +4,8 @@ import type { Swap, WalletEvent } from '../../pipeline/domain/event.ts'
 import { compareEventKeys } from '../../pipeline/domain/event-key.ts'
 import { WSOL } from '../../pipeline/domain/quote.ts'
 import { Rational } from '../../pipeline/testing/rational.ts'
-import { slowValue } from '../../pipeline/testing/slow-events.ts'
+import { slowMatches } from '../../pipeline/testing/slow-books.ts'
+import { type SlowEvent, slowEvent, slowValue } from '../../pipeline/testing/slow-events.ts'
 import {
   type SlowPriceInputs,
   slowSolPrice,
@@ -110,6 +111,7 @@ export function slowAnswers(inputs: AnswerInputs): SlowAnswer[] {
   })
   return [
     { path: '/wallets?', paging: 'page', fields: { page_size: 25, total: items.length }, items },
+    ...leaderboards(inputs, items),
     trades('/trades?limit=100'),
     ...numbers.map((wallet) =>
       trades(`/wallets/${aliasOf(wallet)}/trades?limit=50`, (swap) => swap.wallet === wallet),
@@ -140,6 +142,7 @@ export function slowAnswers(inputs: AnswerInputs): SlowAnswer[] {
       }
     }),
     ...tokens(mints, swaps, traded, priceInputs, inputs),
+    ...searches(mints, held, inputs),
     ...slowProfitAnswers(inputs, priceInputs),
     ...mints.map((mint) => {
       const rows = traded.filter((position) => position.mint === mint).sort(byFirstBuy)
@@ -232,6 +235,56 @@ function tokens(
   })
 }
 
+/** `GET /search` for wallets, and for addresses, symbols and words of names (rule L17). */
+function searches(
+  mints: readonly Address[],
+  held: readonly Traded[],
+  { wallets, facts }: AnswerInputs,
+): SlowAnswer[] {
+  const known = [...facts].map(([mint, { symbol, name }]) => ({ mint, symbol, name }))
+  const texts = known.flatMap(({ symbol, name }) => [
+    ...[symbol, symbol.slice(0, 1).toLowerCase(), symbol.slice(0, 2), name.split(' ').at(-1) ?? ''],
+  ])
+  const numbers = Array.from({ length: wallets }, (_, at) => String(at + 1))
+  return [...new Set([...texts, ...mints, 'W', 'w1'])].flatMap((text): SlowAnswer[] => {
+    if (text === '') return []
+    const lower = text.toLowerCase()
+    const rank = (symbol: string, name: string) => {
+      if (symbol.toLowerCase() === lower) return 0
+      if (symbol.toLowerCase().startsWith(lower)) return 1
+      return name.toLowerCase().split(/\W+/).includes(lower) ? 2 : null
+    }
+    const ofWallets = numbers
+      .filter((number) => `w${number}`.startsWith(lower))
+      .slice(0, 5)
+      .map((number) => ({
+        rank: `w${number}` === lower ? 0 : 1,
+        hit: { kind: 'wallet', wallet: `W${number}`, token: null, holders: null },
+      }))
+    const ofTokens = known
+      .map(({ mint, symbol, name }) => ({
+        rank: mint === text ? 0 : rank(symbol, name),
+        hit: {
+          kind: 'token',
+          wallet: null,
+          token: { address: mint, symbol: symbol || null, name: name || null },
+          holders: held.filter((position) => position.mint === mint).length,
+        },
+      }))
+      .sort(
+        ({ hit: a }, { hit: b }) =>
+          b.holders - a.holders || compare(a.token.address, b.token.address),
+      )
+    const items = [0, 1, 2].flatMap((wanted) =>
+      [...ofWallets, ...ofTokens]
+        .filter((found) => found.rank === wanted)
+        .map(({ hit }) => ({ ...hit, match: ['exact', 'prefix', 'word'][wanted] })),
+    )
+    const path = `/search?q=${encodeURIComponent(text)}`
+    return [{ path, paging: null, fields: { items: items.slice(0, 20) }, items: [] }]
+  })
+}
+
 /** The answer of a list of trades. */
 type TradesOf = (path: string, matches?: (swap: Swap) => boolean) => SlowAnswer
 
@@ -244,6 +297,89 @@ function addedFields(swap: Swap, facts: AnswerInputs['facts']): Item {
     price_sol: value === null ? null : new Rational(value, 10n ** 9n).per(amount).toNumber(),
     symbol: facts.get(swap.baseMint)?.symbol || null,
   }
+}
+
+/** `GET /wallets` by each figure of a period, and with filters (rules L6, L10). */
+function leaderboards({ events, now }: AnswerInputs, items: readonly Item[]): SlowAnswer[] {
+  const asOf = Math.floor(now / 3600) * 3600
+  const ordered = [...events]
+    .sort(compareEventKeys)
+    .map((event) => ({ wallet: event.wallet, ...slowEvent(event) }))
+  const figuresOf = (wallet: number, days: number, mode: string) => {
+    const isIn = ({ blockTime }: SlowEvent) => blockTime >= asOf - days * 86_400 && blockTime < asOf
+    const isSwap = ({ kind }: SlowEvent) => kind === 'buy' || kind === 'sell'
+    const own = ordered.filter((event) => event.wallet === wallet && event.mint !== '')
+    const swaps = own.filter((event) => isSwap(event) && isIn(event))
+    const sold = new Set(
+      swaps.filter((e) => e.kind === 'sell' && e.value !== null).map((e) => e.mint),
+    )
+    const profits = [...sold].map((mint) => {
+      const folded = own.filter((event) => event.mint === mint && (mode === 'raw' || isSwap(event)))
+      const sales = slowMatches(folded).filter(({ taker }) => taker.kind === 'sell' && isIn(taker))
+      return sum(sales.map(({ proceeds, cost }) => (proceeds === null ? 0n : proceeds - cost)))
+    })
+    const won = BigInt(profits.filter((profit) => profit > 0n).length)
+    return {
+      pnl_sol: inSol(sum(profits)),
+      winrate: sold.size === 0 ? null : new Rational(won * 100n, BigInt(sold.size)).toNumber(),
+      trades: swaps.length,
+      volume_sol: inSol(sum(swaps.map(({ value }) => value ?? 0n))),
+    }
+  }
+  const identityOf = (item: Item) => item.identity as { score: number | null; status: string }
+  const list = (
+    query: string,
+    { days, mode, isDescending = true, status, least = 0 }: SlowList,
+    figureOf: (period: ReturnType<typeof figuresOf>, item: Item) => number | null,
+  ): SlowAnswer => {
+    const rows = items
+      .map((item, at) => ({ item, period: figuresOf(at + 1, days, mode) }))
+      .filter(
+        ({ item, period }) =>
+          period.trades >= least && (!status || identityOf(item).status === status),
+      )
+    const value = ({ item, period }: (typeof rows)[number]) => {
+      const found = figureOf(period, item)
+      return found === null ? Number.POSITIVE_INFINITY : isDescending ? -found : found
+    }
+    // The sort is stable: equal values stay in the order of wallets.
+    rows.sort((a, b) => (value(a) < value(b) ? -1 : value(a) > value(b) ? 1 : 0))
+    return {
+      path: `/wallets?${query}`,
+      paging: 'page',
+      fields: { page_size: 25, total: rows.length, as_of: asOf },
+      items: rows.map(({ item, period }, at) => ({ ...item, period: { ...period, rank: at + 1 } })),
+    }
+  }
+  const all = { days: Number.POSITIVE_INFINITY, mode: 'raw' }
+  return [
+    list('sort=pnl', all, ({ pnl_sol }) => pnl_sol),
+    list(
+      'sort=pnl&mode=strict&period=7d&order=asc',
+      { days: 7, mode: 'strict', isDescending: false },
+      ({ pnl_sol }) => pnl_sol,
+    ),
+    list('sort=winrate&mode=strict', { ...all, mode: 'strict' }, ({ winrate }) => winrate),
+    list(
+      'sort=trades&period=30d&min_trades=5',
+      { days: 30, mode: 'raw', least: 5 },
+      ({ trades }) => trades,
+    ),
+    list(
+      'sort=volume&order=asc&period=7d',
+      { days: 7, mode: 'raw', isDescending: false },
+      ({ volume_sol }) => volume_sol,
+    ),
+  ]
+}
+
+/** Which wallets a list has, and in which order. */
+interface SlowList {
+  readonly days: number
+  readonly mode: string
+  readonly isDescending?: boolean
+  readonly status?: string
+  readonly least?: number
 }
 
 /** `GET /trades` with each filter, and with several (rule L4). */

@@ -136,6 +136,7 @@ test(`with the users of their roles three processes serve and bill customers${wh
     ...['/wallets', '/wallets/W1/metrics', '/wallets/holdings', '/wallets/W1/holdings'],
     ...['/wallets/W1/trades', '/trades?side=buy', '/prices/sol', '/search?q=a', '/account'],
     `/tokens/${mint}`,
+    ...['/wallets/W1/positions', '/wallets/W1/pnl?interval=1h&mode=strict'],
     ...[`/tokens/${mint}/swaps`, `/tokens/${mint}/wallet-aggregates`, '/tokens/held'],
   ])
     t.is((await ask(api, path, key)).status, 200, path)
