@@ -14,6 +14,7 @@ import { backfill } from './backfill.ts'
 import { backupCommand } from './backup.ts'
 import { type Command, type CommandResult, takesValue } from './command.ts'
 import { deposits, depositsAssign } from './deposits.ts'
+import { exportCommand } from './export.ts'
 import { labelsDiff } from './labels-diff.ts'
 import { ledgerCheck } from './ledger-check.ts'
 import { meterRebuild } from './meter-rebuild.ts'
@@ -62,6 +63,7 @@ const COMMANDS: readonly Command[] = [
   repartitionCommand,
   backupCommand,
   restoreCommand,
+  exportCommand,
   { ...sql, recorded: digestOf },
 ]
 

@@ -4,7 +4,7 @@ import type { Prices } from '../../api/billing/terms.ts'
 import type { AccountChannel } from '../../api/channel/account-channel.ts'
 import type { Ledger } from '../../api/credits/ledger.ts'
 import type { EventLog } from '../../pipeline/log/log.ts'
-import type { Store } from '../../pipeline/store/store.ts'
+import type { Store, StoreConfig } from '../../pipeline/store/store.ts'
 import type { Backfills } from '../../pipeline/workers/backfill/backfills.ts'
 import type { DataConfig } from '../service/config.ts'
 import type { ProgramNames } from '../service/program-labels.ts'
@@ -20,6 +20,8 @@ export interface OperatorParts
     'confirmAboveCredits' | 'readerUrl' | 'solPriceMaxAgeSeconds' | 'transactionBytesDays'
   > {
   readonly store: Store
+  /** Where `store` is. */
+  readonly storeConfig: StoreConfig
   /** `PRIVACY_SALT` (rule I2). */
   readonly salt: string | null
   /** The user who ran the command, for the audit log. */

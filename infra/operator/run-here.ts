@@ -81,6 +81,7 @@ async function openOperatorParts(
   return {
     ...config,
     store,
+    storeConfig: config.store,
     log: readLog,
     backfills: () => backfills.get(),
     ledger,

@@ -152,6 +152,16 @@ function writeConfig(dir: string, secrets: ServerSettings['secrets'], user: OwnU
     const digested = withDigests(text(`clickhouse/users.d/${file}`), passwords)
     if (digested !== null) write(`users.d/${file}`, digested)
   }
+  if (process.env.EXPORT_S3_URL) {
+    // Values in the place of `from_env`: no secret is in an environment variable of the server.
+    const config = text('clickhouse/exports/config.xml').replace(
+      /<(\w+)( \S+) from_env="(\w+)"\/>/g,
+      (_, element, attributes, key) =>
+        `<${element}${attributes}>${process.env[key] ?? ''}</${element}>`,
+    )
+    write('config.d/exports.xml', config)
+    write('users.d/exports.xml', text('clickhouse/exports/users.xml'))
+  }
   // System log tables of an earlier run would prevent those of the new run.
   rmSync(join(dir, 'data/data/system'), { recursive: true, force: true })
 }

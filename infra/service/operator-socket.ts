@@ -31,6 +31,7 @@ export function startOperatorSocket(
         {
           ...config,
           store,
+          storeConfig: config.store,
           log: async () => log,
           backfills: openBackfills,
           ledger,

@@ -31,19 +31,24 @@ const SETTINGS = {
  * one, and creates the database if it is missing and the user has the right to. `logger` reports
  * changes between replicas.
  *
+ * With `isLong`, no timeout of this process ends a statement: one that may take longer than 30 s
+ * says so in its own settings (`max_execution_time`).
+ *
  * Rejects with `unreachable` when no server answers, and with `bad_config` when it refuses user,
  * password or database. No error contains the password.
  */
 export async function connectClickHouse(
   { url, otherUrls = [], cluster = null }: ClickHouseConfig,
   logger?: Logger,
+  { isLong = false } = {},
 ): Promise<Store> {
   const database = databaseOf(url)
   const urls = [url, ...otherUrls]
   await createDatabase(urls, database, cluster)
   const refusal = `does not let this user use database ${database}`
   const settings = cluster === null ? SETTINGS : { ...SETTINGS, ...CLUSTER_SETTINGS }
-  const servers = urls.map((one) => ({ ...serverOf(one, database), settings }))
+  const more = { settings, ...(isLong && { answerTimeoutMs: 0 }) }
+  const servers = urls.map((one) => ({ ...serverOf(one, database), ...more }))
   const [server] = servers
   if (server !== undefined && servers.length === 1 && cluster === null)
     return open('CLICKHOUSE_URL', urls, createHttpEngine(server), refusal)
@@ -54,6 +59,7 @@ export async function connectClickHouse(
       checks: createHttpEngine({
         ...one,
         ...CHECKS,
+        answerTimeoutMs: CHECKS.timeoutMs,
         settings: { ...settings, ...CHECKS.settings },
       }),
     })),

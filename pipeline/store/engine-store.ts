@@ -100,6 +100,11 @@ export function createEngineStore(engine: Engine): Store {
           binary?.bytes ?? encodeRows(rows),
         )
       }),
+    ...(engine.download && {
+      download: (sql: string, params?: QueryParams, queryId?: string) =>
+        // `this` of the engine, which may be a class
+        call(() => engine.download?.(sql, params, queryId) ?? Promise.reject(new Error('no download'))),
+    }),
     command: (sql, params) => call(() => engine.run(sql, params)),
     async ping() {
       if (!closed && performance.now() - answeredAt < ANSWERED_MS) return

@@ -17,6 +17,8 @@ export interface HttpServer {
   readonly settings?: Readonly<Record<string, string | number>>
   /** Timeout for connecting, for the start of a response, and for each pause in it. */
   readonly timeoutMs: number
+  /** Timeout for the start of a response and each pause, if it is another one. 0: none. */
+  readonly answerTimeoutMs?: number
 }
 
 const CONNECTIONS = 16
@@ -36,8 +38,8 @@ const WHOLE = '&wait_end_of_query=1&buffer_size=4194304'
  * (https://github.com/ClickHouse/clickhouse-js/pull/296) and pipes each row through a stream.
  */
 export function createHttpEngine(server: HttpServer): Engine {
-  const { origin, database, settings, timeoutMs } = server
-  const pool = openPool(origin, CONNECTIONS, timeoutMs)
+  const { origin, database, settings, timeoutMs, answerTimeoutMs } = server
+  const pool = openPool(origin, CONNECTIONS, timeoutMs, answerTimeoutMs)
   const probes = openPool(origin, 1, Math.min(timeoutMs, PROBE_TIMEOUT_MS))
   const credentials = Buffer.from(`${server.username}:${server.password}`).toString('base64')
   const headers = { authorization: `Basic ${credentials}` }
@@ -47,14 +49,14 @@ export function createHttpEngine(server: HttpServer): Engine {
     address: { query?: string },
     body: string | Uint8Array,
     params: QueryParams,
-    { through = pool, more = '' } = {},
+    { through = pool, more = '', queryId = randomUUID() as string } = {},
   ) {
     const search = toSearchParams({
       ...address,
       database,
       clickhouse_settings: { ...settings },
       query_params: { ...params },
-      query_id: randomUUID(),
+      query_id: queryId,
     })
     const path = `/?${search}${more}`
     const answer = await through.request({ method: 'POST', path, headers, body })
@@ -69,6 +71,13 @@ export function createHttpEngine(server: HttpServer): Engine {
       const rows = await rowsOf(textOf(answer.body))
       checkCount(rows, answer.headers['x-clickhouse-summary'])
       return rows
+    },
+    async download(sql, params = {}, queryId) {
+      const { body, headers } = await post({}, sql, params, { more: WHOLE, queryId })
+      const rows = announcedRows(headers['x-clickhouse-summary'])
+      if (rows !== null) return { rows, body }
+      await body.dump()
+      throw new ServiceError('unavailable', 'an answer of the store lacks its number of rows')
     },
     async run(sql, params = {}) {
       await (await post({}, sql, params)).body.dump()
@@ -85,12 +94,17 @@ export function createHttpEngine(server: HttpServer): Engine {
   }
 }
 
-function openPool(origin: string, connections: number, timeoutMs: number): Pool {
+function openPool(
+  origin: string,
+  connections: number,
+  timeoutMs: number,
+  answerTimeoutMs = timeoutMs,
+): Pool {
   return new Pool(origin, {
     connections,
     connectTimeout: timeoutMs,
-    headersTimeout: timeoutMs,
-    bodyTimeout: timeoutMs,
+    headersTimeout: answerTimeoutMs,
+    bodyTimeout: answerTimeoutMs,
     // Shorter than the server's timeout, so that no request goes to a connection that it closes.
     keepAliveTimeout: 2500,
     keepAliveMaxTimeout: 2500,
@@ -132,10 +146,16 @@ async function rowsOf(pieces: AsyncIterable<string>): Promise<unknown[]> {
  * send an empty body with status 200 for a result of one row.
  */
 function checkCount(rows: readonly unknown[], summary: string | string[] | undefined): void {
-  if (typeof summary !== 'string') return
-  const announced: unknown = JSON.parse(summary).result_rows
-  if (announced !== undefined && rows.length !== Number(announced))
+  const announced = announcedRows(summary)
+  if (announced !== null && rows.length !== announced)
     throw new ServiceError('unavailable', 'an answer of the store lacks rows')
+}
+
+/** The number of rows in the header of an answer; null without one. */
+function announcedRows(summary: string | string[] | undefined): number | null {
+  if (typeof summary !== 'string') return null
+  const announced: unknown = JSON.parse(summary).result_rows
+  return announced === undefined ? null : Number(announced)
 }
 
 function parseRows(lines: string): unknown[] {

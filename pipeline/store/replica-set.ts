@@ -3,7 +3,7 @@ import type { Logger } from '../runtime/logger.ts'
 import { pause } from '../runtime/pause.ts'
 import type { Engine } from './engine.ts'
 import { ReachedPositions } from './reached-positions.ts'
-import type { QueryParams, Replicas, WorkerPosition } from './store.ts'
+import type { Download, QueryParams, Replicas, WorkerPosition } from './store.ts'
 import { clickhouseCode, storeError } from './store-error.ts'
 import { POSITIONS, type PositionRow } from './tables/progress.ts'
 
@@ -82,6 +82,13 @@ export class ReplicaSet implements Engine, Replicas {
 
   insert(sql: string, data: string | Uint8Array): Promise<void> {
     return this.#call((engine) => engine.insert(sql, data), false)
+  }
+
+  download(sql: string, params?: QueryParams, queryId?: string): Promise<Download> {
+    return this.#call(async (engine) => {
+      if (engine.download === undefined) throw new TypeError('a replica is a server')
+      return engine.download(sql, params, queryId)
+    }, false)
   }
 
   ping(): Promise<void> {

@@ -4,6 +4,14 @@ export type Row = Readonly<Record<string, unknown>>
 /** Values of a query's parameters, by name. */
 export type QueryParams = Readonly<Record<string, unknown>>
 
+/** The output of a SELECT. */
+export interface Download {
+  /** Rows of the result. */
+  readonly rows: number
+  /** Pieces of the output, in the format that the statement names. */
+  readonly body: AsyncIterable<Uint8Array>
+}
+
 /**
  * ClickHouse, over HTTP or embedded (chDB). Calls reject with a retriable ServiceError
  * `unavailable` when it cannot be reached, and with `internal` when it refuses a statement, which
@@ -28,6 +36,12 @@ export interface Store {
     rows: readonly Row[],
     options?: { dedupToken?: string; columns?: readonly string[] },
   ): Promise<void>
+  /**
+   * Runs a SELECT that ends in FORMAT, and returns its output piece by piece once the server has all
+   * of it. Undefined for the embedded engine. `queryId`: rejects as `unavailable` (code 216) while
+   * the server runs a query with this id.
+   */
+  download?(sql: string, params?: QueryParams, queryId?: string): Promise<Download>
   /** Runs a statement without a result. */
   command(sql: string, params?: QueryParams): Promise<void>
   /**

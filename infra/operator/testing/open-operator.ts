@@ -37,6 +37,7 @@ export async function openOperator(): Promise<OpenedOperator> {
   const meter = await openMeter({ kind: 'memory' }, logger)
   const parts: OperatorParts = {
     store,
+    storeConfig: { kind: 'chdb', path: '' },
     log: async () => log,
     solPriceMaxAgeSeconds: 3600,
     salt: null,
