@@ -103,7 +103,9 @@ export function createEngineStore(engine: Engine): Store {
     ...(engine.download && {
       download: (sql: string, params?: QueryParams, queryId?: string) =>
         // `this` of the engine, which may be a class
-        call(() => engine.download?.(sql, params, queryId) ?? Promise.reject(new Error('no download'))),
+        call(
+          () => engine.download?.(sql, params, queryId) ?? Promise.reject(new Error('no download')),
+        ),
     }),
     command: (sql, params) => call(() => engine.run(sql, params)),
     async ping() {

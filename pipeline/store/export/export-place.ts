@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import type { Store } from '../store.ts'
-import type { ExportQuery, DaySpan } from './export-query.ts'
+import type { DaySpan, ExportQuery } from './export-query.ts'
 import { createLocalPlace } from './local-place.ts'
 import { createS3Place } from './s3-place.ts'
 
@@ -37,7 +37,8 @@ export type ExportTarget =
  * than letters, digits and `._=-`, for `..`, and for other schemes.
  */
 export function parseTarget(text: string): ExportTarget | null {
-  const [, bucket, path = ''] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/.exec(text) ?? []
+  const [, bucket, path = ''] =
+    /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/.exec(text) ?? []
   if (bucket !== undefined) {
     const prefix = path.replace(/\/$/, '')
     const isPlain = /^([\w=-][\w.=-]*(\/[\w=-][\w.=-]*)*)?$/.test(prefix) && prefix.length <= 200

@@ -55,9 +55,8 @@ export async function exportDays(store: Store, options: ExportOptions): Promise<
     const done: ExportedTable[] = []
     const days = options.to - options.from + 1
     for (const table of tables) {
-      const onDay = (at: number) =>
-        options.onDays?.(done.length * days + at, tables.length * days)
-      done.push(await exportTable(run, table, onDay))
+      const onDay = (at: number) => options.onDays?.(done.length * days + at, tables.length * days)
+      done.push(await exportTable(run, table, onDay).catch((error) => fail(table, error)))
     }
     return done
   } finally {
@@ -112,6 +111,21 @@ async function exportTable(
   }
   return { ...sums, incomplete_from: null }
 }
+
+/** Explains what the engine refuses. Source of the codes: ErrorCodes.cpp of ClickHouse. */
+function fail(table: string, error: unknown): never {
+  const why = error instanceof ServiceError ? REASONS.get(error.context.code) : undefined
+  if (why === undefined) throw error
+  throw new ServiceError('unavailable', `${table}: ${why}`, { cause: error })
+}
+
+const REASONS: ReadonlyMap<unknown, string> = new Map([
+  [60, 'the database has no such view: run operator migrate'],
+  [81, 'the database has no views: run operator migrate'],
+  [69, 'a figure has more than 38 digits, which is the most that a file can have'],
+  [159, 'a day took longer than an hour: export it while the server has less to do'],
+  [241, 'a day needs more memory than 3 GB, or than the server has'],
+])
 
 /** Returns the unix seconds of block time up to which each mark says that rows are complete. */
 async function readMarks(store: Store): Promise<Readonly<Record<ExportMark, number>>> {

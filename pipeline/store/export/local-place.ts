@@ -36,8 +36,7 @@ export function createLocalPlace(store: Store, root: string): ExportPlace {
         for (const name of names)
           if (name.endsWith(UNFINISHED)) await rm(join(folder, name), { force: true })
       }),
-    read: (name) =>
-      guarded(() => orNull(readFile(join(root, name), 'utf8'))),
+    read: (name) => guarded(() => orNull(readFile(join(root, name), 'utf8'))),
     replace: (name, text) =>
       guarded(async () => {
         const path = join(root, name)
@@ -45,8 +44,7 @@ export function createLocalPlace(store: Store, root: string): ExportPlace {
         await file.writeFile(text).finally(() => file.close())
         await finish(path)
       }),
-    sizeOf: (name) =>
-      guarded(async () => (await orNull(stat(join(root, name))))?.size ?? null),
+    sizeOf: (name) => guarded(async () => (await orNull(stat(join(root, name))))?.size ?? null),
     write: (name, query, day) =>
       guarded(async () => {
         const path = join(root, name)
