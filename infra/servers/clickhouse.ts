@@ -152,18 +152,30 @@ function writeConfig(dir: string, secrets: ServerSettings['secrets'], user: OwnU
     const digested = withDigests(text(`clickhouse/users.d/${file}`), passwords)
     if (digested !== null) write(`users.d/${file}`, digested)
   }
-  if (process.env.EXPORT_S3_URL) {
-    // Values in the place of `from_env`: no secret is in an environment variable of the server.
-    const config = text('clickhouse/exports/config.xml').replace(
-      /<(\w+)( \S+) from_env="(\w+)"\/>/g,
-      (_, element, attributes, key) =>
-        `<${element}${attributes}>${process.env[key] ?? ''}</${element}>`,
-    )
-    write('config.d/exports.xml', config)
-    write('users.d/exports.xml', text('clickhouse/exports/users.xml'))
-  }
+  if (process.env.EXPORT_S3_URL) writeExports(write, text)
   // System log tables of an earlier run would prevent those of the new run.
   rmSync(join(dir, 'data/data/system'), { recursive: true, force: true })
+}
+
+/**
+ * Writes the bucket for exports of the environment, and a log of queries. The keys are in a file
+ * that every user of ClickHouse can read with `file()` in this build: they are those of a test.
+ */
+function writeExports(
+  write: (to: string, content: string) => void,
+  text: (from: string) => string,
+) {
+  const config = text('clickhouse/exports/config.xml').replace(
+    /<(\w+)( \S+) from_env="(\w+)"\/>/g,
+    (_, element, attribute, key) =>
+      `<${element}${attribute}>${process.env[key] ?? ''}</${element}>`,
+  )
+  write('config.d/exports.xml', config)
+  write('users.d/exports.xml', text('clickhouse/exports/users.xml'))
+  write(
+    'config.d/query-log.xml',
+    '<clickhouse><query_log><database>system</database><table>query_log</table></query_log></clickhouse>',
+  )
 }
 
 /**

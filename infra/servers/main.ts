@@ -17,7 +17,8 @@ const USAGE = `usage: npm run -s servers -- <command> --data DIR
   kill     end at once with SIGKILL                                   [--only ...]
   status   print a JSON document: how each server is; exit with 1 if one does not answer  [--only ...]
 --cluster runs Kafka as three brokers. --only also takes one node of a cluster, such as kafka-2.
-ANALYST_PASSWORD in the environment adds the read-only ClickHouse user of analysts.`
+ANALYST_PASSWORD in the environment adds the read-only ClickHouse user of analysts, EXPORT_S3_URL,
+EXPORT_S3_ACCESS_KEY_ID and EXPORT_S3_SECRET_ACCESS_KEY a bucket of tests for \`operator export\`.`
 
 const COMMANDS = new Set(['start', 'stop', 'restart', 'kill', 'status'])
 
