@@ -29,8 +29,8 @@ export PYTHONDONTWRITEBYTECODE=1
 
 "$python" infra/export/bucket.py tracked-wallets >"$work/bucket.url" 2>"$work/bucket.log" &
 bucket=$!
-for _ in $(seq 200); do [ -s "$work/bucket.url" ] && break; sleep 0.1; done
-s3=$(cat "$work/bucket.url")
+for _ in $(seq 200); do grep -q "^http:" "$work/bucket.url" && break; sleep 0.1; done
+s3=$(grep "^http:" "$work/bucket.url")
 secret=$(node -p 'crypto.randomUUID()')
 EXPORT_S3_URL="$s3/tracked-wallets/" EXPORT_S3_ACCESS_KEY_ID="id-$secret" EXPORT_S3_SECRET_ACCESS_KEY="key-$secret" \
   node dist/infra/servers/main.js start --data "$work/servers" --only clickhouse --port-base "${EXPORT_PORT_BASE:-26000}" >"$work/env"
