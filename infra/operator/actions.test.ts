@@ -130,6 +130,7 @@ test.serial(
       'reconcile',
       'repartition',
       'backup',
+      'export',
       'sql',
     ])
   },

@@ -37,9 +37,9 @@ export interface Store {
     options?: { dedupToken?: string; columns?: readonly string[] },
   ): Promise<void>
   /**
-   * Runs a SELECT that ends in FORMAT, and returns its output piece by piece once the server has all
-   * of it. Undefined for the embedded engine. `queryId`: rejects as `unavailable` (code 216) while
-   * the server runs a query with this id.
+   * Runs a SELECT that ends in FORMAT, and returns its output in pieces once the server has all of
+   * it. Undefined for the embedded engine. `queryId`: rejects as `unavailable` (code 216) while the
+   * server runs a query with this id.
    */
   download?(sql: string, params?: QueryParams, queryId?: string): Promise<Download>
   /** Runs a statement without a result. */

@@ -13,7 +13,7 @@ export interface WrittenFile {
   readonly sha256: string
 }
 
-/** Where the files of an export are: a folder, or a prefix of a bucket. Names are relative to it. */
+/** A folder, or a prefix of a bucket, that has the files of an export. Names are relative to it. */
 export interface ExportPlace {
   /** Prepares the folder of a table, and removes what a killed export has left. */
   prepare(table: string): Promise<void>

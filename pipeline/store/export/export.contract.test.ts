@@ -14,8 +14,8 @@ import { parseTarget } from './export-place.ts'
 import { EXPORT_TABLES } from './export-tables.ts'
 
 /*
- * Exports (rule M4) from the embedded engine, and from the server of CLICKHOUSE_URL. Parquet is read
- * by the embedded engine; infra/export reads it with other programs.
+ * Exports (rule M4) from the embedded engine, and from the server of CLICKHOUSE_URL. Parquet is
+ * read by the embedded engine; infra/export reads it with other programs.
  */
 
 const DAY = 86_400
