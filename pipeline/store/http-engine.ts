@@ -33,6 +33,12 @@ const PROBE_TIMEOUT_MS = 5000
 const WHOLE = '&wait_end_of_query=1&buffer_size=4194304'
 
 /**
+ * Lets ClickHouse end a query whose client is gone, for example killed. It does so for queries that
+ * read only, and looks before it reads the SETTINGS of the statement.
+ */
+const ENDS_ALONE = '&readonly=2&cancel_http_readonly_queries_on_client_close=1'
+
+/**
  * Creates an engine over HTTP. ClickHouse's client encodes parameters and parses errors. Requests
  * are made by undici, because the client waits 1 to 2 ms for a timer before each of them
  * (https://github.com/ClickHouse/clickhouse-js/pull/296) and pipes each row through a stream.
@@ -73,7 +79,10 @@ export function createHttpEngine(server: HttpServer): Engine {
       return rows
     },
     async download(sql, params = {}, queryId) {
-      const { body, headers } = await post({}, sql, params, { more: WHOLE, queryId })
+      const { body, headers } = await post({}, sql, params, {
+        more: `${WHOLE}${ENDS_ALONE}`,
+        queryId,
+      })
       const rows = announcedRows(headers['x-clickhouse-summary'])
       if (rows !== null) return { rows, body }
       await body.dump()

@@ -38,8 +38,8 @@ export interface Store {
   ): Promise<void>
   /**
    * Runs a SELECT that ends in FORMAT, and returns its output in pieces once the server has all of
-   * it. Undefined for the embedded engine. `queryId`: rejects as `unavailable` (code 216) while the
-   * server runs a query with this id.
+   * it. The server ends the query when this process is gone. Undefined for the embedded engine.
+   * `queryId`: rejects as `unavailable` (code 216) while the server runs a query with this id.
    */
   download?(sql: string, params?: QueryParams, queryId?: string): Promise<Download>
   /** Runs a statement without a result. */

@@ -92,8 +92,7 @@ async function lockOnServer(store: Store, tag: string, stop: AbortSignal) {
 
 function lockQuery(token: string): string {
   return `SELECT sleepEachRow(0.2) FROM numbers(1000000000)
-    SETTINGS max_block_size = 1, max_threads = 1, max_execution_time = 0, log_comment = '${token}',
-      cancel_http_readonly_queries_on_client_close = 1
+    SETTINGS max_block_size = 1, max_threads = 1, max_execution_time = 0, log_comment = '${token}'
     FORMAT Null`
 }
 
