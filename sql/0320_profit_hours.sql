@@ -1,6 +1,7 @@
 -- compatible: adds a table
--- One row is what one wallet did with one token by swaps in one hour (UTC), and the FIFO profit that
---   its sells realised, as they are served: with PRIVACY_SALT of perturbed swaps at served times.
+-- One row is what one wallet did with one token by swaps in one hour (UTC), and the FIFO profit
+--   that its sells realised, as they are served: with PRIVACY_SALT of perturbed swaps at served
+--   times.
 -- Written by: the fold worker, again whenever the hour changes.
 -- Read by: the API, for the leaderboard (rule L10).
 -- Duplicates: all rows of one (wallet, hour, mint) are versions, and the highest `version` is the

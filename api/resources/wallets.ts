@@ -73,8 +73,9 @@ function rankedList(asked: z.output<typeof query>): RankedList | null {
 }
 
 /**
- * `GET /wallets`: all tracked wallets with their metrics, W1 to Wn (contract 4.2), including wallets
- * without events (rule C21). With parameters of a list: sorted by a figure of a period (rule L10).
+ * `GET /wallets`: all tracked wallets with their metrics, W1 to Wn (contract 4.2), including
+ * wallets without events (rule C21). With parameters of a list: sorted by a figure of a period
+ * (rule L10).
  */
 export function wallets({ metricsOf, position, leaderboard }: ResourceDeps) {
   const itemOf = (wallet: number) =>

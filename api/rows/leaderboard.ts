@@ -65,8 +65,8 @@ export interface LeaderboardDeps {
 }
 
 /**
- * Lists of wallets by their figures of a period (rule L10). The figures of each period are read once
- * an hour, when they are first asked for, and serve every list of that hour.
+ * Lists of wallets by their figures of a period (rule L10). The figures of each period are read
+ * once an hour, when they are first asked for, and serve every list of that hour.
  */
 export class Leaderboard {
   readonly #deps: LeaderboardDeps

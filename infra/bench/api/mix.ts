@@ -13,8 +13,9 @@ export interface PathValues {
 const HOT_SHARE = 0.9
 
 /**
- * The mix: 90% hot responses (wallet list, leaderboard and metrics, held tokens, first page of trades), 10%
- * others, each for another wallet, mint or page. The same arguments give the same list.
+ * The mix: 90% hot responses (wallet list, leaderboard and metrics, held tokens, first page of
+ * trades), 10% others, each for another wallet, mint or page. The same arguments give the same
+ * list.
  */
 export function requestMix(
   count: number,

@@ -18,7 +18,9 @@ export interface PeriodRow {
   readonly strict_tokens_won: number
 }
 
-/** The wallets `first` to `last`, in the hours from `from` up to and without `to` (unix seconds). */
+/**
+ * The wallets `first` to `last`, in the hours from `from` up to and without `to` (unix seconds).
+ */
 export interface PeriodRange {
   readonly first: number
   readonly last: number

@@ -57,8 +57,8 @@ export class BookWriter {
 
   /**
    * Bounds memory during a long refold: stores disposals, first buys, hours and consumed lots of a
-   * state once there are many. They are final, and an hour that is not gets another row. Open lots, positions and metrics stay as they were until
-   * `add` and `store`.
+   * state once there are many. They are final, and an hour that is not gets another row. Open lots,
+   * positions and metrics stay as they were until `add` and `store`.
    */
   async addPartial(state: WalletState): Promise<void> {
     if (state.changes.disposals.length < DISPOSALS_PER_PART) return
