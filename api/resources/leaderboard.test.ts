@@ -102,11 +102,13 @@ test.serial('there is no list before the history of wallets is complete', async 
   await api.writer.moveTo(1000, T + 100)
   t.deepEqual(await list('sort=pnl'), NONE)
   await jobs.save([{ ...job, state: 'done' }])
-  await api.writer.moveTo(1001, T + 101)
+  await api.writer.moveTo(1001, T + 110)
   // Three wallets traded, and none has hours: they are still to be folded again.
   t.deepEqual(await list('sort=pnl'), NONE)
   await insertProfitHours(store, HOURS)
-  await api.writer.moveTo(1002, T + 102)
+  await api.writer.moveTo(1002, T + 119)
+  t.deepEqual(await list('sort=pnl'), NONE) // looked at ten seconds later
+  await api.writer.moveTo(1003, T + 120)
   t.is((await list('sort=pnl')).as_of, T)
 })
 
@@ -169,9 +171,9 @@ test.serial('nulls come last in either order, and ties go to the lower alias', a
 test.serial('a list stays the same until the next full hour', async (t) => {
   const before = await list('sort=pnl')
   await insertProfitHours(store, [anHour(3, 'A', [T - HOUR, 1, 2, 10, 70, 70])])
-  await api.writer.moveTo(1003, T + HOUR - 1)
+  await api.writer.moveTo(1004, T + HOUR - 1)
   t.deepEqual(await list('sort=pnl'), before)
-  await api.writer.moveTo(1004, T + HOUR)
+  await api.writer.moveTo(1005, T + HOUR)
   t.is((await list('sort=pnl')).as_of, T + HOUR)
   t.is(await walletsOf('sort=pnl'), 'W1 W3 W4 W2')
   t.like(await list('sort=pnl'), { items: [{ wallet: 'W1', pnl_sol: 98 }] })

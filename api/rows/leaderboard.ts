@@ -73,6 +73,8 @@ export class Leaderboard {
   readonly #boards = new Map<string, { asOf: number; made: Promise<Board | null> }>()
   /** Whether this process has seen the history of wallets complete. */
   #isComplete = false
+  /** Block time until which an incomplete history is not looked at again. */
+  #incompleteUntil = 0
 
   constructor(deps: LeaderboardDeps) {
     this.#deps = deps
@@ -98,6 +100,7 @@ export class Leaderboard {
     const asOf = complete - (complete % HOUR)
     const known = this.#boards.get(period)
     if (known?.asOf === asOf) return known.made
+    if (!this.#isComplete && stored.blockTime < this.#incompleteUntil) return null
     const made = this.#make(period, asOf)
     const entry = { asOf, made }
     this.#boards.set(period, entry)
@@ -105,7 +108,9 @@ export class Leaderboard {
       if (this.#boards.get(period) === entry) this.#boards.delete(period)
     }
     made.then((board) => {
-      if (board === null) forget()
+      if (board !== null) return
+      forget()
+      this.#incompleteUntil = stored.blockTime + INCOMPLETE_SECONDS
     }, forget)
     return made
   }
@@ -136,6 +141,9 @@ export class Leaderboard {
     return board
   }
 }
+
+/** Seconds of the chain after which an incomplete history is looked at again. */
+const INCOMPLETE_SECONDS = 10
 
 /** Wallets of one query: a bound of its time and of the memory of the server. */
 const WALLETS_AT_ONCE = 2000

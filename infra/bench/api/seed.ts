@@ -58,6 +58,7 @@ export async function seed(store: Store, swaps: number): Promise<void> {
     const some = { from, to: from + WALLETS_AT_ONCE - 1 }
     await store.command(POSITIONS, some)
     await store.command(FIRST_BUYS, some)
+    await store.command(PROFIT_HOURS, some)
   }
   await store.command(METRICS, params)
   await settled(store)
@@ -112,6 +113,12 @@ const FIRST_BUYS = `
   SELECT base_mint, wallet, argMin(slot, key), argMin(tx_index, key), argMin(event_index, key), argMin(block_time, key),
     argMin(base_amount, key), argMin(value_lamports, key), argMin(sol_price_usd_e9, key), 1
   FROM (SELECT *, (slot, tx_index, event_index) AS key FROM swaps WHERE side = 'buy' AND wallet BETWEEN {from:UInt32} AND {to:UInt32}) GROUP BY base_mint, wallet`
+
+const PROFIT_HOURS = `
+  INSERT INTO profit_hours (wallet, hour, mint, trades, valued_sells, volume_lamports, realized_lamports, strict_realized_lamports, version)
+  SELECT wallet, toUInt32(intDiv(block_time, 3600) * 3600) AS hour, base_mint, count(), countIf(side = 'sell'), sum(ifNull(value_lamports, 0)) AS volume,
+    toInt128(volume), toInt128(volume), 1
+  FROM swaps WHERE wallet BETWEEN {from:UInt32} AND {to:UInt32} GROUP BY wallet, hour, base_mint`
 
 const METRICS = `
   INSERT INTO wallet_metrics (wallet, status, score_e2, sol_balance_lamports, pnl_lamports, bought_lamports, sold_lamports, invested_open_lamports,
