@@ -2,7 +2,7 @@
 export const MARKET_STYLE = `
 /* tables: each row is one line; a narrow screen scrolls them sideways beside the first column */
 .data-table { margin: 0 0 var(--gap); border: 1px solid var(--line); border-radius: var(--radius); background: var(--card); }
-.data-table .scroll { overflow-x: auto; }
+.data-table .scroll { position: relative; overflow-x: auto; }
 .data-table caption { position: sticky; left: 0; }
 .data-table th { vertical-align: bottom; color: var(--muted); }
 .data-table td { vertical-align: middle; }
