@@ -58,7 +58,7 @@ export async function loadPaidData(page: Page): Promise<void> {
   }
 }
 
-/** Refreshes the leaderboard until it has wallets: a new installation first fetches their history. */
+/** Refreshes the leaderboard until it has wallets. A new installation first fetches history. */
 export async function waitForLeaderboard(page: Page): Promise<void> {
   const main = page.getByRole('main')
   const row = main.getByRole('row').nth(1) // below the header

@@ -1,3 +1,5 @@
+import type { ProfitPointItem } from '../../items/profit-point.ts'
+import type { SearchHit } from '../../items/search.ts'
 import type { WalletMetricsItem } from '../../items/wallet-metrics.ts'
 
 /*
@@ -179,97 +181,12 @@ export interface BoardItem extends WalletMetricsItem {
   }
 }
 
-/** What a wallet or token is called, as `GET /search` finds it (rule L17). */
+/** `GET /search` (rule L17), best hit first. */
 export interface SearchResponse {
   readonly items: readonly SearchHit[]
 }
 
-/** A hit of a search: a wallet or a token. */
-export interface SearchHit {
-  readonly kind: 'wallet' | 'token'
-  readonly match: 'exact' | 'prefix' | 'word'
-  /** Null for a token. */
-  readonly wallet: string | null
-  /** Null for a wallet. */
-  readonly token: {
-    readonly address: string
-    readonly symbol: string | null
-    readonly name: string | null
-  } | null
-  /** Tracked wallets that hold the token. */
-  readonly holders: number | null
-}
-
-/** `GET /tokens/{mint}` (rule L9). */
-export interface TokenResponse {
-  readonly token: {
-    readonly address: string
-    readonly decimals: number | null
-    readonly symbol: string | null
-    readonly name: string | null
-    readonly supply: string | null
-  }
-  readonly as_of: number | null
-  readonly price_sol: number | null
-  readonly price_usd: number | null
-  readonly price_source: 'pool' | 'swap' | null
-  readonly price_age_seconds: number | null
-  readonly market_cap_usd: number | null
-  readonly holders: number
-  readonly holders_pct: number | null
-  readonly first_buy_at: number | null
-  readonly last_1h: TokenActivity
-  readonly last_24h: TokenActivity
-}
-
-/** Swaps of tracked wallets on a token in a span of time. */
-export interface TokenActivity {
-  readonly buys: number
-  readonly sells: number
-  readonly volume_sol: number
-  readonly wallets: number
-}
-
 /** `GET /wallets/{alias}/pnl` (rule L8), oldest point first. */
 export interface ProfitResponse {
-  readonly items: readonly ProfitPoint[]
-}
-
-/** What a wallet had made up to a time. */
-export interface ProfitPoint {
-  readonly time: number
-  readonly realized_sol: number
-  readonly unrealized_sol: number
-  readonly total_sol: number
-  readonly open_cost_sol: number
-  readonly volume_sol: number
-  readonly unpriced: number
-}
-
-/** A position of `GET /wallets/{alias}/positions` (rule L7). Amounts of tokens are raw. */
-export interface PositionItem {
-  readonly token: {
-    readonly address: string
-    readonly decimals: number
-    readonly symbol: string | null
-    readonly name: string | null
-  }
-  readonly status: 'open' | 'closed'
-  readonly amount: string
-  readonly cost_sol: number
-  readonly avg_cost_sol: number | null
-  readonly realized_sol: number
-  readonly price_sol: number | null
-  readonly price_source: 'pool' | 'swap' | null
-  readonly price_age_seconds: number | null
-  readonly value_sol: number | null
-  readonly unrealized_sol: number | null
-  readonly bought_sol: number
-  readonly sold_sol: number
-  readonly buys: number
-  readonly sells: number
-  readonly return_pct: number | null
-  readonly holding_seconds: number | null
-  readonly first_trade_at: number | null
-  readonly last_trade_at: number | null
+  readonly items: readonly ProfitPointItem[]
 }

@@ -16,7 +16,7 @@ export interface Route {
 /** The page that opens first. */
 export const START_PATH = '/account'
 
-/** The pages of the dashboard, in the order of the navigation: what the service is for comes first. */
+/** The pages of the dashboard in the order of the navigation: data first, billing last. */
 export const ROUTES: readonly Route[] = [
   {
     path: '/trades',

@@ -38,7 +38,7 @@ test('a score has no period, and a change begins at the first page', (t) => {
 })
 
 test('the request for a profit stays the same within an interval', (t) => {
-  const now = 1_790_003_700 // 15:15 UTC, so the hour began at 1_790_002_800 and the day at 1_789_948_800
+  const now = 1_790_003_700 // its hour began at 1_790_002_800, its day at 1_789_948_800
   t.is(profitPath('W1', '30d', 'raw', now), '/wallets/W1/pnl?interval=1d&mode=raw')
   t.is(
     profitPath('W1', '7d', 'strict', now),

@@ -42,7 +42,7 @@ export function DataTable<Row>(props: {
     (serverSorting?.sort ?? local.sort)(nextSorting(sorting, key, isAscendingFirst !== true))
   return (
     <div class="data-table">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach a scrolling area */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls this area */}
       <section class="scroll" aria-labelledby={id} tabIndex={0}>
         <table>
           <caption id={id}>{caption}</caption>

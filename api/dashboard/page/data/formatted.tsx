@@ -43,7 +43,7 @@ export function SolAmount({ sol }: { sol: number | null }) {
   return <FormattedText value={formatSol(sol)} unit="SOL" />
 }
 
-/** A profit or loss in SOL, without its unit. Its sign and its colour say which. Null is unknown. */
+/** A profit or loss in SOL, without its unit. Sign and colour say which. Null is unknown. */
 export function Profit({ sol }: { sol: number | null }) {
   if (sol === null) return <FormattedText value={formatSol(sol)} />
   return (

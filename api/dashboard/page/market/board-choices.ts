@@ -3,7 +3,7 @@ import type { BookMode } from './book-mode.tsx'
 /** What a leaderboard can be sorted by (rule L10). */
 export type BoardSort = 'pnl' | 'winrate' | 'trades' | 'volume' | 'score'
 
-/** What the customer chose for the leaderboard. It is in the URL, so a link shows the same board. */
+/** What the customer chose for the leaderboard. It is in the URL, so a link shows the same one. */
 export interface BoardChoices {
   readonly sort: BoardSort
   readonly order: 'desc' | 'asc'

@@ -1,3 +1,4 @@
+import type { WalletPositionItem } from '../../../items/wallet-position.ts'
 import { formatDuration, formatNumber, formatPrice, formatSol, withSign } from '../data/format.ts'
 import {
   FormattedText,
@@ -9,13 +10,12 @@ import {
 } from '../data/formatted.tsx'
 import { numberColumn, type TableColumn } from '../data/table-column.ts'
 import { TokenSymbol } from '../data/token-symbol.tsx'
-import type { PositionItem } from '../responses.ts'
 
 const showSolNumber = (sol: number | null) => <FormattedText value={formatSol(sol)} />
 const showProfit = (sol: number | null) => <Profit sol={sol} />
 
 /** Columns of the positions of a wallet, in order. */
-export const POSITION_COLUMNS: readonly TableColumn<PositionItem>[] = [
+export const POSITION_TABLE_COLUMNS: readonly TableColumn<WalletPositionItem>[] = [
   {
     key: 'token',
     title: 'Token',

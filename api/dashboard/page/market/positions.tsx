@@ -1,4 +1,5 @@
 import { useMemo, useState } from 'preact/hooks'
+import type { WalletPositionItem } from '../../../items/wallet-position.ts'
 import { EmptyNotice } from '../components/query-view.tsx'
 import { SelectField } from '../components/select-field.tsx'
 import { ColumnMenu, useChosenColumns } from '../data/column-choice.tsx'
@@ -7,15 +8,14 @@ import { MoreButton } from '../data/more-button.tsx'
 import { PaidView } from '../data/paid-view.tsx'
 import type { TableColumn } from '../data/table-column.ts'
 import { type PaidList, usePaidList } from '../data/use-paid-list.ts'
-import type { PositionItem } from '../responses.ts'
 import { type BookMode, ModeField } from './book-mode.tsx'
-import { POSITION_COLUMNS, POSITIONS_SHOWN_AT_FIRST } from './position-columns.tsx'
+import { POSITION_TABLE_COLUMNS, POSITIONS_SHOWN_AT_FIRST } from './position-columns.tsx'
 
 type PositionStatus = 'open' | 'closed' | 'all'
 
 /** The chosen positions of a wallet and their request. */
-export interface PositionsQuery {
-  readonly list: PaidList<PositionItem>
+export interface ShownPositions {
+  readonly list: PaidList<WalletPositionItem>
   readonly status: PositionStatus
   readonly chooseStatus: (status: PositionStatus) => void
   readonly mode: BookMode
@@ -23,18 +23,18 @@ export interface PositionsQuery {
 }
 
 /** Returns the request for the positions of a wallet, and which they are. */
-export function usePositionsQuery(alias: string, price: number): PositionsQuery {
+export function usePositions(alias: string, price: number): ShownPositions {
   const [status, chooseStatus] = useState<PositionStatus>('open')
   const [mode, chooseMode] = useState<BookMode>('raw')
   const path = `/wallets/${encodeURIComponent(alias)}/positions?status=${status}&mode=${mode}&limit=100`
-  const list = usePaidList<PositionItem>(path, price)
+  const list = usePaidList<WalletPositionItem>(path, price)
   return { list, status, chooseStatus, mode, chooseMode }
 }
 
 /** The positions of a wallet, newest event first. */
 export function PositionsSection(props: {
   readonly alias: string
-  readonly positions: PositionsQuery
+  readonly positions: ShownPositions
   /** Shows the history of the position in a token. */
   readonly showHistory: (mint: string) => void
 }) {
@@ -70,11 +70,14 @@ export function PositionsSection(props: {
 }
 
 function PositionTable(props: {
-  readonly list: PaidList<PositionItem>
+  readonly list: PaidList<WalletPositionItem>
   readonly showHistory: (mint: string) => void
 }) {
   const { list, showHistory } = props
-  const columns = useMemo(() => [...POSITION_COLUMNS, historyColumn(showHistory)], [showHistory])
+  const columns = useMemo(
+    () => [...POSITION_TABLE_COLUMNS, historyColumn(showHistory)],
+    [showHistory],
+  )
   const { shown, choose } = useChosenColumns('positions', columns, POSITIONS_SHOWN_AT_FIRST)
   const count = list.items.length
   return (
@@ -92,7 +95,7 @@ function PositionTable(props: {
   )
 }
 
-function historyColumn(showHistory: (mint: string) => void): TableColumn<PositionItem> {
+function historyColumn(showHistory: (mint: string) => void): TableColumn<WalletPositionItem> {
   return {
     key: 'history',
     title: 'History',

@@ -1,4 +1,5 @@
 import { useMemo, useState } from 'preact/hooks'
+import type { ProfitPointItem } from '../../../items/profit-point.ts'
 import { Chart } from '../charts/chart.tsx'
 import type { ChartSeries } from '../charts/chart-series.ts'
 import { SelectField } from '../components/select-field.tsx'
@@ -8,7 +9,7 @@ import { LocalTime, Profit, showCount, showSol } from '../data/formatted.tsx'
 import { PaidView } from '../data/paid-view.tsx'
 import { numberColumn, type TableColumn } from '../data/table-column.ts'
 import { type PaidQuery, usePaidQuery } from '../data/use-paid-query.ts'
-import type { ProfitPoint, ProfitResponse } from '../responses.ts'
+import type { ProfitResponse } from '../responses.ts'
 import { type BookMode, ModeField } from './book-mode.tsx'
 import { PROFIT_SPANS, type ProfitSpan, profitPath } from './profit-path.ts'
 
@@ -50,7 +51,7 @@ export function ProfitSection({ alias, profit }: { alias: string; profit: Profit
   )
 }
 
-function ProfitChart({ alias, points }: { alias: string; points: readonly ProfitPoint[] }) {
+function ProfitChart({ alias, points }: { alias: string; points: readonly ProfitPointItem[] }) {
   const { times, series } = useMemo(
     () => ({ times: points.map(({ time }) => time), series: profitSeries(points) }),
     [points],
@@ -82,8 +83,8 @@ function ProfitChart({ alias, points }: { alias: string; points: readonly Profit
 
 const solText = (sol: number) => `${withSign(sol, formatSol(sol)).text} SOL`
 
-function profitSeries(points: readonly ProfitPoint[]): readonly ChartSeries[] {
-  const line = (label: string, colour: string, value: (point: ProfitPoint) => number) => ({
+function profitSeries(points: readonly ProfitPointItem[]): readonly ChartSeries[] {
+  const line = (label: string, colour: string, value: (point: ProfitPointItem) => number) => ({
     label,
     colour,
     shape: 'line' as const,
@@ -96,7 +97,7 @@ function profitSeries(points: readonly ProfitPoint[]): readonly ChartSeries[] {
   ]
 }
 
-const COLUMNS: readonly TableColumn<ProfitPoint>[] = [
+const COLUMNS: readonly TableColumn<ProfitPointItem>[] = [
   { key: 'time', title: 'Time', cell: ({ time }) => <LocalTime unix={time} /> },
   numberColumn('total', 'Total, SOL', ({ total_sol }) => total_sol, showProfit),
   numberColumn('realised', 'Realised, SOL', ({ realized_sol }) => realized_sol, showProfit),

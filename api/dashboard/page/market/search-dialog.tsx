@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
+import type { SearchHit } from '../../../items/search.ts'
 import { Modal } from '../components/modal.tsx'
 import { EmptyNotice } from '../components/query-view.tsx'
 import { favouriteName } from '../data/favourite-button.tsx'
@@ -7,7 +8,7 @@ import { shortAddress } from '../data/format.ts'
 import { PaidView } from '../data/paid-view.tsx'
 import { directHit } from '../data/search.ts'
 import { usePaidQuery } from '../data/use-paid-query.ts'
-import type { SearchHit, SearchResponse } from '../responses.ts'
+import type { SearchResponse } from '../responses.ts'
 
 /** How many favourites are listed below the field. */
 const MAX_LISTED = 10

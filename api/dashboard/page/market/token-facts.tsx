@@ -1,3 +1,4 @@
+import type { TokenItem } from '../../../items/token.ts'
 import { type Fact, FactGroup, fact } from '../data/fact-group.tsx'
 import { formatDuration, formatPrice } from '../data/format.ts'
 import {
@@ -9,10 +10,9 @@ import {
   TimeAgo,
   TokenAmount,
 } from '../data/formatted.tsx'
-import type { TokenActivity, TokenResponse } from '../responses.ts'
 
 /** What a token is, what it is worth, and what tracked wallets do with it. */
-export function TokenFacts({ token }: { readonly token: TokenResponse }) {
+export function TokenFactGroups({ token }: { readonly token: TokenItem }) {
   const { name, symbol, supply, decimals } = token.token
   return (
     <div class="fact-groups">
@@ -46,7 +46,7 @@ export function TokenFacts({ token }: { readonly token: TokenResponse }) {
   )
 }
 
-function priceFacts(token: TokenResponse): Fact[] {
+function priceFacts(token: TokenItem): Fact[] {
   const { price_sol, price_usd, price_source, price_age_seconds, market_cap_usd } = token
   const source =
     price_age_seconds === null
@@ -59,7 +59,7 @@ function priceFacts(token: TokenResponse): Fact[] {
   ]
 }
 
-function activityFacts({ buys, sells, volume_sol, wallets }: TokenActivity): Fact[] {
+function activityFacts({ buys, sells, volume_sol, wallets }: TokenItem['last_1h']): Fact[] {
   return [
     fact('Buys', showCount(buys)),
     fact('Sells', showCount(sells)),

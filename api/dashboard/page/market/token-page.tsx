@@ -1,3 +1,4 @@
+import type { TokenItem } from '../../../items/token.ts'
 import type { WalletAggregateItem } from '../../../items/wallet-aggregate.ts'
 import { CopyIcon } from '../components/copy-icon.tsx'
 import { PageLayout } from '../components/page-layout.tsx'
@@ -12,9 +13,8 @@ import { MoreButton } from '../data/more-button.tsx'
 import { PaidView } from '../data/paid-view.tsx'
 import { usePaidQuery } from '../data/use-paid-query.ts'
 import type { PageProps } from '../page-props.ts'
-import type { TokenResponse } from '../responses.ts'
 import { TokenCharts } from './token-charts.tsx'
-import { TokenFacts } from './token-facts.tsx'
+import { TokenFactGroups } from './token-facts.tsx'
 import { TOKEN_SWAP_COLUMNS } from './token-swap-columns.tsx'
 import { type TokenSwaps, useTokenSwaps } from './use-token-swaps.ts'
 import { WalletAggregates } from './wallet-aggregates.tsx'
@@ -42,7 +42,7 @@ interface AggregatesResponse {
 }
 
 function Token({ mint }: { mint: string }) {
-  const facts = usePaidQuery<TokenResponse>(`/tokens/${encodeURIComponent(mint)}`, PRICE)
+  const facts = usePaidQuery<TokenItem>(`/tokens/${encodeURIComponent(mint)}`, PRICE)
   const aggregates = usePaidQuery<AggregatesResponse>(
     `/tokens/${encodeURIComponent(mint)}/wallet-aggregates`,
     PRICE,
@@ -62,7 +62,7 @@ function Token({ mint }: { mint: string }) {
       <LoadAll queries={[facts, loaded.first, aggregates]} what="all of this token" />
       <h2>Facts</h2>
       <PaidView query={facts} what="the facts of this token">
-        {({ body }) => <TokenFacts token={body} />}
+        {({ body }) => <TokenFactGroups token={body} />}
       </PaidView>
       <h2>Price and swaps</h2>
       <PaidView query={loaded.first} what="the swaps of this token">

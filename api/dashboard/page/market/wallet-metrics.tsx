@@ -10,6 +10,7 @@ import {
   TimeAgo,
 } from '../data/formatted.tsx'
 import { BusiestHours } from './busiest-hours.tsx'
+import { WALLET_STATUSES } from './wallet-status.tsx'
 
 /** All metrics of a wallet in groups, each with its meaning. */
 export function WalletMetrics({ metrics }: { metrics: WalletMetricsItem }) {
@@ -32,20 +33,14 @@ export function WalletMetrics({ metrics }: { metrics: WalletMetricsItem }) {
 }
 
 /** What each status of a wallet means (rule C13). */
-export const STATUSES = {
-  scored: '50 to 1000 trades, and not disqualified',
-  review: 'fewer than 50 or more than 1000 trades, so there is no score',
-  disqualified: 'less than 10 SOL, or a loss with a win rate below 35%',
-} as const
-
-function identityFacts({ score, status, tracked }: WalletMetricsItem['identity']): Fact[] {
+export function identityFacts({ score, status, tracked }: WalletMetricsItem['identity']): Fact[] {
   return [
     fact(
       'Score',
       <FormattedText value={formatNumber(score)} />,
       'quality from 0 to 100, from profit, win rate, holding time and size',
     ),
-    fact('Status', status, STATUSES[status]),
+    fact('Status', status, WALLET_STATUSES[status]),
     fact('Tracked', tracked ? 'yes' : 'no'),
   ]
 }

@@ -10,7 +10,7 @@ import { usePaidQuery } from '../data/use-paid-query.ts'
 import type { PageProps } from '../page-props.ts'
 import { MODES_ABOUT } from './book-mode.tsx'
 import { PositionHistory } from './position-history.tsx'
-import { PositionsSection, usePositionsQuery } from './positions.tsx'
+import { PositionsSection, usePositions } from './positions.tsx'
 import { ProfitSection, useProfitQuery } from './profit-chart.tsx'
 import { WalletMetrics } from './wallet-metrics.tsx'
 import { useWalletTrades, WalletTrades } from './wallet-trades.tsx'
@@ -35,7 +35,7 @@ const PRICE = 1
 function Wallet({ alias }: { alias: string }) {
   const [mint, setMint] = useState<string | null>(null)
   const profit = useProfitQuery(alias, PRICE)
-  const positions = usePositionsQuery(alias, PRICE)
+  const positions = usePositions(alias, PRICE)
   const trades = useWalletTrades(alias, PRICE)
   const metrics = usePaidQuery<WalletMetricsItem>(
     `/wallets/${encodeURIComponent(alias)}/metrics`,
