@@ -127,6 +127,7 @@ th, td { padding: 0.3rem 0.6rem; border-bottom: 1px solid var(--line); text-alig
 /* White text on the colours of Swagger UI has too little contrast. */
 main .swagger-ui .opblock.opblock-get .opblock-summary-method { background: #1660a8; }
 main .swagger-ui .opblock.opblock-post .opblock-summary-method { background: #1a7044; }
+main .swagger-ui .opblock.opblock-delete .opblock-summary-method { background: #a8201a; }
 main .swagger-ui .opblock.opblock-head .opblock-summary-method { background: #6d0fc0; }
 main .swagger-ui .info .title small, main .swagger-ui .info .title small.version-stamp { background: #1d632e; font-size: 12px; padding: 3px 6px; }
 main .swagger-ui .info .title small pre { background: none; padding: 0; }
