@@ -133,6 +133,7 @@ export function walletTimes(texts: readonly string[]): string[] {
   const walk = (value: unknown, wallet: unknown): void => {
     if (typeof value !== 'object' || value === null) return
     const own = 'wallet' in value ? value.wallet : wallet
+    if ('unpriced' in value) return // a point of profit: a full hour, or the newest block of the chain
     for (const [name, item] of Object.entries(value))
       if (typeof item === 'number' && TIME_FIELD.test(name)) found.push(`${own} ${item}`)
       else walk(item, own)
