@@ -194,7 +194,7 @@ function parameters(where: 'path' | 'query', { shape }: z.ZodObject, schemas: Js
     return {
       name,
       in: where,
-      required: where === 'path',
+      required: where === 'path' || !(schema as z.ZodType).safeParse(undefined).success,
       ...(description !== undefined && { description }),
       schema: rest,
       ...(example !== undefined && { example }),
