@@ -133,7 +133,8 @@ export function walletTimes(texts: readonly string[]): string[] {
   const walk = (value: unknown, wallet: unknown): void => {
     if (typeof value !== 'object' || value === null) return
     const own = 'wallet' in value ? value.wallet : wallet
-    if ('unpriced' in value) return // a point of profit: a full hour, or the newest block of the chain
+    // A point of profit: its time is a full hour, or that of the newest block of the chain.
+    if ('unpriced' in value) return
     for (const [name, item] of Object.entries(value))
       if (typeof item === 'number' && TIME_FIELD.test(name)) found.push(`${own} ${item}`)
       else walk(item, own)
