@@ -29,7 +29,7 @@ import type { TestWalletOptions } from './dashboard/shell.ts'
 import { FairReads } from './fair-reads.ts'
 import { createHttpServer } from './http-server.ts'
 import type { AccountBounds } from './items/account.ts'
-import { createLimits } from './limits.ts'
+import { createLimits, firstCreditsOf } from './limits.ts'
 import { createLoadShedder, type LoadShedder } from './load-shedder.ts'
 import type { Redis } from './redis-connection.ts'
 import { KnownFacts } from './rows/known-facts.ts'
@@ -142,6 +142,7 @@ export function createApi(deps: ApiDeps): Api {
     lookUpMs: readMs,
     now,
   })
+  const limits = createLimits(config, redis)
   const { storeReads } = config.accountLimits
   const reads = new FairReads(deps.store, { perAccount: storeReads, timeoutMs: readMs })
   const app = createApp({
@@ -167,7 +168,8 @@ export function createApi(deps: ApiDeps): Api {
     upgradeOf: server.upgradeOf,
     readiness,
     metrics,
-    limits: createLimits(config, redis),
+    limits,
+    firstCredits: firstCreditsOf(config, limits),
     trustedProxies: config.trustedProxies,
     corsOrigins: config.corsOrigins,
     accountBounds: boundsOf(config),

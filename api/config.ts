@@ -53,6 +53,8 @@ export const apiEnv = {
   DASHBOARD_RATE_LIMIT_PER_MINUTE: envInteger(0, 10_000_000, 120).default(120),
   DASHBOARD_CONCURRENT_REQUESTS: envInteger(0, 10_000, 4).default(4),
   CONNECTIONS_PER_KEY: envInteger(1, 1000, 1).default(1),
+  FIRST_CREDITS: envInteger(0, 1_000_000, 0).default(0),
+  FIRST_CREDITS_ACCOUNTS_PER_DAY: envInteger(1, 1_000_000, 100).default(100),
   FEED_MESSAGES_PER_MINUTE: envInteger(0, 1_000_000, 120).default(120),
   FEED_RETENTION_HOURS: envInteger(24, 10_000, 24).default(24),
 }
@@ -101,6 +103,8 @@ export interface ApiConfig {
   readonly accountLimits: AccountLimits
   /** Messages that a client may send on a feed connection in a minute; 0: no limit. */
   readonly feedMessagesPerMinute: number
+  /** Credits of new accounts (rule L19); default: none. */
+  readonly firstCredits?: FirstCredits
   /** Number of proxies in front of this server whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: number
   /**
@@ -119,6 +123,16 @@ function readContact(text: string): string | undefined {
   const isMail = /^mailto:[!-?A-~]+@[!-?A-~]+$/.test(text)
   return isMail || (/^https:[!-~]+$/.test(text) && URL.canParse(text)) ? text : undefined
 }
+
+/** Credits that an account gets with its first key (rule L19). */
+export interface FirstCredits {
+  /** 0: none. */
+  readonly credits: number
+  /** Later ones of a day get none. */
+  readonly accountsPerDay: number
+}
+
+export const NO_FIRST_CREDITS: FirstCredits = { credits: 0, accountsPerDay: 0 }
 
 /** Limits of one account. 0 disables a limit. */
 export interface AccountLimits {
@@ -187,6 +201,10 @@ export function apiConfig(
       storeReads: env.ACCOUNT_STORE_READS,
       dashboardRequestsPerMinute: env.DASHBOARD_RATE_LIMIT_PER_MINUTE,
       dashboardConcurrentRequests: env.DASHBOARD_CONCURRENT_REQUESTS,
+    },
+    firstCredits: {
+      credits: env.FIRST_CREDITS,
+      accountsPerDay: env.FIRST_CREDITS_ACCOUNTS_PER_DAY,
     },
     feedMessagesPerMinute: env.FEED_MESSAGES_PER_MINUTE,
     trustedProxies: env.TRUSTED_PROXIES,

@@ -13,6 +13,10 @@ import { type NamedKey, NamedKeys } from './named-keys.ts'
 /** Subquery: the wallets with an account. */
 export const ACCOUNT_WALLETS = 'SELECT DISTINCT wallet FROM accounts'
 
+/** Key of the ledger entry of an account's first credits: there is one, whoever grants them. */
+const FIRST = 'created'
+const NONE = async () => 0
+
 /** State of an account's API key, as its owner sees it. Times are unix milliseconds. */
 export interface KeyState {
   readonly last4: string
@@ -84,7 +88,7 @@ export class Accounts {
     return this.#withKeyLock(wallet, async (lock) => {
       if ((await this.#read(wallet)) !== null)
         throw new ServiceError('account_exists', 'this wallet already has an account')
-      const entry = { account: wallet, key: 'created', credits, cause: 'grant' } as const
+      const entry = { account: wallet, key: FIRST, credits, cause: 'grant' } as const
       const left = credits === 0 ? 0 : await this.#ledger.add({ ...entry, reason: '' })
       // Last, because this row creates the account. If the process ends before, the ledger entry is
       // used by the next attempt or never.
@@ -161,30 +165,52 @@ export class Accounts {
 
   /**
    * Returns the key of a wallet's account, and creates the account and the key if missing. `apiKey`
-   * is the raw key for the call that created it, and null for every later call.
+   * is the raw key for the call that created it, and null for every later call. With the first key
+   * of a wallet its account gets as many credits as `firstCredits` says, once (rule L19). `left` is
+   * what it has then, null if it got none.
    */
-  async openKey(wallet: Address): Promise<{ apiKey: ApiKey | null; key: KeyState }> {
+  async openKey(
+    wallet: Address,
+    firstCredits: () => Promise<number> = NONE,
+  ): Promise<{ apiKey: ApiKey | null; key: KeyState; left: number | null }> {
     const known = stateOf(await this.#read(wallet))
-    if (known !== null) return { apiKey: null, key: known }
+    if (known !== null) return { apiKey: null, key: known, left: null }
     return this.#withKeyLock(wallet, async (lock) => {
       const account = await this.#read(wallet)
       const key = stateOf(account)
-      return key === null ? this.#putKey(wallet, account, lock) : { apiKey: null, key }
+      if (key !== null) return { apiKey: null, key, left: null }
+      const left = await this.#grantFirst(wallet, await firstCredits())
+      return { ...(await this.#putKey(wallet, account, lock)), left }
     })
   }
 
   /**
    * Replaces the key and returns the hash of the old one (null if there was none). From then on the
-   * store refuses the old key. The caller announces it to the caches.
+   * store refuses the old key. The caller announces it to the caches. `firstCredits` is as for
+   * `openKey`.
    */
   rotateKey(
     wallet: Address,
-  ): Promise<{ apiKey: ApiKey; key: KeyState; revokedSha256: string | null }> {
+    firstCredits: () => Promise<number> = NONE,
+  ): Promise<{
+    apiKey: ApiKey
+    key: KeyState
+    revokedSha256: string | null
+    left: number | null
+  }> {
     return this.#withKeyLock(wallet, async (lock) => {
       const account = await this.#read(wallet)
+      const isFirst = stateOf(account) === null
+      const left = isFirst ? await this.#grantFirst(wallet, await firstCredits()) : null
       const put = await this.#putKey(wallet, account, lock)
-      return { ...put, revokedSha256: account?.key_sha256 || null }
+      return { ...put, revokedSha256: account?.key_sha256 || null, left }
     })
+  }
+
+  /** Comes before the key: an account with a key has them. Repeated, it is the same entry. */
+  async #grantFirst(wallet: Address, credits: number): Promise<number | null> {
+    if (credits === 0) return null
+    return this.#ledger.add({ account: wallet, key: FIRST, credits, cause: 'grant', reason: '' })
   }
 
   /**

@@ -64,6 +64,28 @@ const wallets = async (key: unknown, of: TestApi = api) =>
 const RAW = /^tw_[1-9A-HJ-NP-Za-km-z]{36,50}$/
 
 test.serial(
+  'with FIRST_CREDITS the first accounts of a day get credits with their first key, once; later ones get none (rule L19)',
+  async (t) => {
+    const giving = await startApi(store, {
+      config: { firstCredits: { credits: 5, accountsPerDay: 2 } },
+    })
+    t.teardown(() => giving.close())
+    const tokens = await Promise.all([1, 2, 3].map(() => tokenOf(giving, newWallet())))
+    const [one = '', two = '', three = ''] = tokens
+    const balance = async (answer: ReturnType<typeof ask>) => (await answer).body.balance_credits
+    t.is(await balance(me(one, giving)), 5)
+    t.is(await balance(me(one, giving)), 5)
+    t.is(await balance(rotate(one, giving)), 5)
+    const first = await rotate(two, giving) // its first key
+    t.is(first.body.balance_credits, 5)
+    t.is(await wallets(first.body.api_key, giving), 200)
+    t.is(await balance(me(two, giving)), 4)
+    t.is(await balance(me(three, giving)), 0)
+    t.deepEqual((await giving.ledger.check()).mismatches, [])
+  },
+)
+
+test.serial(
   'the first call creates account and key and shows the key once; a rotation shows another and invalidates the first',
   async (t) => {
     const wallet = newWallet()

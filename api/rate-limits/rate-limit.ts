@@ -16,8 +16,7 @@ export interface Allowance {
 }
 
 /**
- * A quota of requests per minute for each client, in a window that starts with its first request
- * (rule D6).
+ * A quota of requests for each client, in a window that starts with its first request (rule D6).
  */
 export interface RateLimit {
   /** Name of the policy in the `RateLimit` fields. */
@@ -32,22 +31,23 @@ export interface RateLimit {
   decidesLocally(client: string): boolean
 }
 
-const WINDOW_SECONDS = 60
+const MINUTE = 60
 /** Capacity of the cache of clients over the limit; an evicted client is counted again. */
 const MOST_EXHAUSTED = 10_000
 
 /**
- * Creates a limit of `quota` requests per minute; null if `quota` is 0, which turns it off. All
- * processes count together on `redis`. With null, and while Redis does not answer, each process
- * counts alone: a broken limiter refuses nobody, but still bounds every client.
+ * Creates a limit of `quota` requests per window, by default a minute; null if `quota` is 0, which
+ * turns it off. All processes count together on `redis`. With null, and while Redis does not
+ * answer, each process counts alone: a broken limiter refuses nobody, and still bounds each client.
  */
 export function createRateLimit(
   name: string,
   quota: number,
   redis: Redis | null,
+  windowSeconds = MINUTE,
 ): RateLimit | null {
   if (quota === 0) return null
-  const bounds = { points: quota, duration: WINDOW_SECONDS, keyPrefix: `tw:rate:${name}` }
+  const bounds = { points: quota, duration: windowSeconds, keyPrefix: `tw:rate:${name}` }
   const alone = new RateLimiterMemory(bounds)
   const limiter =
     redis === null
@@ -65,7 +65,7 @@ export function createRateLimit(
   return {
     name,
     quota,
-    windowSeconds: WINDOW_SECONDS,
+    windowSeconds,
     async take(client) {
       const allowance = await take(client)
       if (allowance.left === 0 && !exhausted.has(client))

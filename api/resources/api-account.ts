@@ -3,8 +3,13 @@ import type { Accounts } from '../accounts/accounts.ts'
 import type { KeyUses } from '../accounts/key-uses.ts'
 import type { AccountChannel } from '../channel/account-channel.ts'
 import type { Credits } from '../credits/credits.ts'
+import type { Balance } from '../credits/meter.ts'
 import { ApiAccount, apiAccount, EXAMPLE_API_ACCOUNT } from '../items/api-account.ts'
 import { dashboardResource } from './resource.ts'
+
+/** The balance, or after first credits what they made of it. */
+const withLeft = (balance: Balance, left: number | null): Balance =>
+  left === null ? balance : { ...balance, left }
 
 /** Dependencies of resources about accounts and keys. */
 export interface AccountDeps {
@@ -13,13 +18,15 @@ export interface AccountDeps {
   readonly keyUses: Pick<KeyUses, 'lastUsed'>
   readonly events: Pick<AccountEvents, 'add' | 'list'>
   readonly channel: Pick<AccountChannel, 'rotated'>
+  /** The credits that a new account gets (rule L19). It counts the call. */
+  readonly firstCredits: () => Promise<number>
 }
 
 /**
  * `GET /me/api`: the account of the connected wallet. The first call creates the account and its
  * key, and only that answer has the raw key (contract 4.4, rule E3).
  */
-export function meApi({ accounts, credits, keyUses, events }: AccountDeps) {
+export function meApi({ accounts, credits, keyUses, events, firstCredits }: AccountDeps) {
   return dashboardResource({
     path: '/me/api',
     docs: {
@@ -37,9 +44,11 @@ export function meApi({ accounts, credits, keyUses, events }: AccountDeps) {
         credits.balance(wallet),
         keyUses.lastUsed(wallet),
       ])
-      const { apiKey, key } = await accounts.openKey(wallet)
+      const { apiKey, key, left } = await accounts.openKey(wallet, firstCredits)
       if (apiKey !== null) events.add(wallet, 'key_created', network)
-      return { body: apiAccount({ wallet, apiKey, key, balance, lastUsed }) }
+      return {
+        body: apiAccount({ wallet, apiKey, key, balance: withLeft(balance, left), lastUsed }),
+      }
     },
   })
 }
@@ -48,7 +57,8 @@ export function meApi({ accounts, credits, keyUses, events }: AccountDeps) {
  * `POST /me/api/rotate`: creates a new key. When the response is sent, the old key is invalid in
  * every process (contract 3, rules E3, F6).
  */
-export function rotateApiKey({ accounts, credits, keyUses, events, channel }: AccountDeps) {
+export function rotateApiKey(deps: AccountDeps) {
+  const { accounts, credits, keyUses, events, channel, firstCredits } = deps
   return dashboardResource({
     path: '/me/api/rotate',
     method: 'POST',
@@ -69,10 +79,12 @@ export function rotateApiKey({ accounts, credits, keyUses, events, channel }: Ac
         credits.balance(wallet),
         keyUses.lastUsed(wallet),
       ])
-      const { apiKey, key, revokedSha256 } = await accounts.rotateKey(wallet)
+      const { apiKey, key, revokedSha256, left } = await accounts.rotateKey(wallet, firstCredits)
       events.add(wallet, revokedSha256 === null ? 'key_created' : 'key_rotated', network)
       if (revokedSha256 !== null) await channel.rotated(wallet, revokedSha256)
-      return { body: apiAccount({ wallet, apiKey, key, balance, lastUsed }) }
+      return {
+        body: apiAccount({ wallet, apiKey, key, balance: withLeft(balance, left), lastUsed }),
+      }
     },
   })
 }

@@ -103,6 +103,9 @@ const SECTIONS = {
       'Open connections of a client address (IPv6: a /64) while `TRUSTED_PROXIES` is 0: behind a proxy, the proxy must limit its clients. 0: no limit.',
     CONNECTIONS_PER_KEY:
       'Feed connections of a key, and dashboards of a wallet. A newer one closes the oldest.',
+    FIRST_CREDITS: 'Credits that a new account gets with its first key, once (rule L19); 0: none.',
+    FIRST_CREDITS_ACCOUNTS_PER_DAY:
+      'New accounts that get `FIRST_CREDITS`, in 24 hours from the first of them; later ones get none.',
     FEED_MESSAGES_PER_MINUTE:
       'Messages and protocol pings per minute that a client may send on a feed connection; 0: no limit.',
     FEED_RETENTION_HOURS: 'How far back a feed client may resume.',
