@@ -97,6 +97,8 @@ progress { width: 100%; max-width: 24rem; accent-color: var(--accent); }
 .good { background: var(--good-card); border-color: var(--good); }
 .important { border: 2px solid var(--accent); }
 .loading { color: var(--muted); }
+.steps { display: grid; gap: 0.5rem; margin: 0 0 var(--gap); padding-inline-start: 1.25rem; }
+.steps .secret { margin: 0.5rem 0; font-size: var(--small); overflow-wrap: anywhere; }
 .secret { display: block; padding: 0.75rem; border-radius: var(--radius); background: var(--page); font-size: 1rem; user-select: all; }
 .figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 14rem), 1fr)); gap: 0.75rem 1.5rem; margin: 0 0 var(--gap); }
 .figures dt { color: var(--muted); font-size: 0.9rem; }

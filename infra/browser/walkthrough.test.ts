@@ -278,12 +278,14 @@ browserTest(
     await inspect(visitor, 'account with a key')
     const key = await saveShownKey(t, page)
     t.is(await statusWith(key, '/wallets'), 402)
+    await copiesFirstCall(t, page)
 
     await showsWhatProIs(t, visitor)
     await buyProAndFirstCredits(t, visitor)
     await visitPages(t, visitor, key)
 
     await goTo(page, 'Account')
+    t.deepEqual(await stepsDone(page), []) // All are done, so they are not shown any more.
     await page.getByRole('button', { name: 'Rotate API key' }).click()
     await page.getByRole('button', { name: 'Rotate API key now' }).click()
     const nextKey = await saveShownKey(t, page)
@@ -357,6 +359,25 @@ async function saveShownKey(t: ExecutionContext, page: Page): Promise<string> {
   await code.waitFor({ state: 'detached' })
   t.false((await page.content()).includes(key))
   return key
+}
+
+/** The first steps name what is done, and the first call is there to copy. */
+async function copiesFirstCall(t: ExecutionContext, page: Page): Promise<void> {
+  t.deepEqual(await stepsDone(page), [true, true, false, false, false])
+  await page.getByRole('button', { name: 'Copy first call' }).click()
+  await page.getByText('Copied.').waitFor()
+  const call = `curl -H 'Authorization: Bearer YOUR_API_KEY' '${url}/trades?limit=3'`
+  t.is(await pastedText(page), call)
+}
+
+/** Of each of the first steps whether it is done; none where they are not shown. */
+async function stepsDone(page: Page): Promise<boolean[]> {
+  const texts = await page
+    .getByRole('main')
+    .getByRole('list')
+    .getByRole('listitem')
+    .allTextContents()
+  return texts.map((text) => text.startsWith('Done. '))
 }
 
 /** Without Pro its pages explain themselves, and are not shown as failures. */

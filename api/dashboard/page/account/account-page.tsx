@@ -9,6 +9,7 @@ import { useSession } from '../session.ts'
 import { signOut } from '../sign-in.ts'
 import { refreshAccount, totalCredits, useAccount } from './account.ts'
 import { ApiKeySection } from './api-key-section.tsx'
+import { FirstSteps } from './first-steps.tsx'
 
 /** The account: credits, its own API key, sign-out. */
 export function AccountPage() {
@@ -21,6 +22,7 @@ export function AccountPage() {
         failure === null && <LoadingNotice what="your account" />
       ) : (
         <>
+          <FirstSteps account={account} />
           <BalanceSection account={account} refresh={refresh} />
           <ApiKeySection account={account} />
         </>

@@ -1,4 +1,5 @@
 import { refreshAccount } from '../account/account.ts'
+import { markLiveTrade } from '../account/first-steps-state.ts'
 import { useAtom } from '../atom.ts'
 import { openSessionKey } from '../call-api.ts'
 import { currentSession, onSessionChange } from '../session.ts'
@@ -23,7 +24,8 @@ setInterval(() => {
 
 let lastPhase = feed.state.get().phase
 feed.state.subscribe(() => {
-  const { phase } = feed.state.get()
+  const { phase, spent } = feed.state.get()
+  if (spent.messages > 0) markLiveTrade()
   if (phase.kind !== lastPhase.kind) refreshBalance() // what is reserved has changed
   lastPhase = phase
 })
