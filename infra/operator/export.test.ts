@@ -1,4 +1,6 @@
 import test from 'ava'
+import { ServiceError } from '../../pipeline/domain/service-error.ts'
+import { daysOf } from './export.ts'
 import { type OpenedOperator, openOperator } from './testing/open-operator.ts'
 
 let operator: OpenedOperator
@@ -35,4 +37,31 @@ test.serial('export refuses what it cannot write, and says what it expects', asy
     await refused(...GIVEN, '--to-dir', 's3://bucket/a'),
     'bad_config: --to-dir: the embedded store writes into folders only: name one, or set CLICKHOUSE_URL',
   )
+})
+
+test('--last names the days before today, in place of --from and --to', (t) => {
+  const day = (text: string) => Date.parse(text) / 86_400_000
+  const now = Date.parse('2026-03-02T23:59:59Z')
+  t.deepEqual(daysOf({ last: 1 }, now), { from: day('2026-03-01'), to: day('2026-03-01') })
+  t.deepEqual(daysOf({ last: 30 }, now), { from: day('2026-01-31'), to: day('2026-03-01') })
+  t.deepEqual(daysOf({ from: 7, to: 7 }, now), { from: 7, to: 7 })
+  for (const given of [
+    {},
+    { from: 1 },
+    { to: 1 },
+    { last: 1, from: 1 },
+    { last: 1, from: 1, to: 1 },
+  ])
+    t.is(
+      t.throws(() => daysOf(given, now), { instanceOf: ServiceError }).message,
+      'expected either --from and --to, or --last',
+    )
+})
+
+test.serial('export refuses a number of days that it does not know', async (t) => {
+  for (const last of ['0', '1001', '-1', 'week'])
+    t.is(
+      await operator.refused('export', '--table', 'all', '--last', last, '--to-dir', '/a'),
+      'invalid_argument: --last: expected a number of days from 1 to 1000',
+    )
 })

@@ -27,6 +27,41 @@ const dayOption = z.string().transform((text, context) => {
   return z.NEVER
 })
 
+/** `--last`: a number of days. */
+const lastOption = z
+  .string()
+  .regex(/^([1-9][0-9]{0,2}|1000)$/, 'expected a number of days from 1 to 1000')
+  .transform(Number)
+
+/** Days since 1970 in UTC, both included. */
+interface Days {
+  readonly from: number
+  readonly to: number
+}
+
+/** The options of an export that name days. */
+interface GivenDays {
+  readonly from?: number | undefined
+  readonly to?: number | undefined
+  readonly last?: number | undefined
+}
+
+/**
+ * The days that the options name: `--from` and `--to`, or the `--last` days before that of `now`
+ * (unix milliseconds). Throws `invalid_argument` for other combinations.
+ */
+export function daysOf(given: GivenDays, now: number): Days {
+  const { from, to, last } = given
+  if (last !== undefined && from === undefined && to === undefined) {
+    const today = Math.floor(now / DAY_MS)
+    return { from: today - last, to: today - 1 }
+  }
+  if (last !== undefined || from === undefined || to === undefined)
+    throw new ServiceError('invalid_argument', 'expected either --from and --to, or --last')
+  if (from > to) throw new ServiceError('invalid_argument', '--from: it is after --to')
+  return { from, to }
+}
+
 const targetOption = z.string().transform((text, context) => {
   const target = parseTarget(text)
   if (target !== null) return { text, target }
@@ -40,21 +75,28 @@ const targetOption = z.string().transform((text, context) => {
 const command = optionCommand({
   name: 'export',
   summary: 'Writes days of the analysts’ views as Parquet files.',
-  usage: '--table <name,...|all> --from <day> --to <day> --to-dir <folder|s3://bucket/prefix>',
-  options: { table: tablesOption, from: dayOption, to: dayOption, 'to-dir': targetOption },
+  usage:
+    '--table <name,...|all> (--from <day> --to <day> | --last <days>) --to-dir <folder|s3://bucket/prefix>',
+  options: {
+    table: tablesOption,
+    from: dayOption.optional(),
+    to: dayOption.optional(),
+    last: lastOption.optional(),
+    'to-dir': targetOption,
+  },
   isRecorded: true,
-  async run({ table: tables, from, to, 'to-dir': place }, { store, storeConfig, stop }, report) {
-    if (from > to) throw new ServiceError('invalid_argument', '--from: it is after --to')
+  async run(options, { store, storeConfig, stop }, report) {
+    const { table: tables, 'to-dir': place } = options
+    const days = daysOf(options, Date.now())
     const started = performance.now()
     const long = await openLongStore(store, storeConfig)
     try {
       const done = await exportDays(long, {
         target: place.target,
         tables,
-        from,
-        to,
+        ...days,
         stop,
-        onDays: (days, total) => report({ what: 'days', done: days, total }),
+        onDays: (done, total) => report({ what: 'days', done, total }),
       })
       return {
         document: { to_dir: place.text, tables: done, seconds: secondsSince(started) },
@@ -68,8 +110,8 @@ const command = optionCommand({
 
 /**
  * `export --table <names> --from <day> --to <day> --to-dir <place>`: writes each day of each table
- * as a Parquet file, with a manifest a table (rule M4). Fails, having written the others, if a day
- * is not complete yet.
+ * as a Parquet file, with a manifest a table (rule M4). `--last <days>` in place of `--from` and
+ * `--to` are the days before today. Fails, having written the others, if a day is not complete yet.
  */
 export const exportCommand: Command = {
   ...command,
