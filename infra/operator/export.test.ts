@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import test from 'ava'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { daysOf } from './export.ts'
@@ -15,7 +18,7 @@ test.serial('export refuses what it cannot write, and says what it expects', asy
   const refused = (...args: string[]) => operator.refused('export', ...args)
   t.is(
     await refused(...GIVEN.slice(0, 4), '--table', 'swaps,wallets', '--to-dir', '/a'),
-    'invalid_argument: --table: expected all, or some of swaps,transfers,sol_transfers,sol_balances,lots,disposals,first_buys,positions,sol_prices,token_prices,wallet_days,token_hours,watchlist,signals',
+    'invalid_argument: --table: no table "wallets"; expected all, or some of swaps,transfers,sol_transfers,sol_balances,lots,disposals,first_buys,positions,sol_prices,token_prices,wallet_days,token_hours,watchlist,signals',
   )
   t.is(
     await refused('--from', '2026-02-30', '--to', 'today', '--table', 'all', '--to-dir', 'gs://a'),
@@ -56,6 +59,18 @@ test('--last names the days before today, in place of --from and --to', (t) => {
       t.throws(() => daysOf(given, now), { instanceOf: ServiceError }).message,
       'expected either --from and --to, or --last',
     )
+})
+
+test.serial('export names the days that are not complete, and fails', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'export-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  const { document, failed } = await operator.run('export', ...GIVEN, '--to-dir', folder)
+  t.true(failed)
+  t.like(document, {
+    tables: [{ table: 'swaps', written: 0, incomplete_from: '2026-01-01' }],
+    message:
+      'not written, because the service has not stored these days to their end: swaps from 2026-01-01. Repeat the command later; if the day is long past, see whether the workers are behind',
+  })
 })
 
 test.serial('export refuses a number of days that it does not know', async (t) => {

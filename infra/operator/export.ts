@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { openLongStore } from '../../pipeline/store/create-store.ts'
-import { exportDays } from '../../pipeline/store/export/export.ts'
+import { type ExportedTable, exportDays } from '../../pipeline/store/export/export.ts'
 import { parseTarget } from '../../pipeline/store/export/export-place.ts'
 import { EXPORT_TABLES } from '../../pipeline/store/export/export-tables.ts'
 import { secondsSince } from './backup.ts'
@@ -12,8 +12,11 @@ const TABLES = Object.keys(EXPORT_TABLES)
 /** `--table`: names of tables, with commas, or `all`. */
 const tablesOption = z.string().transform((text, context) => {
   const tables = text === 'all' ? TABLES : [...new Set(text.split(','))]
-  if (tables.every((table) => TABLES.includes(table))) return tables
-  context.addIssue({ code: 'custom', message: `expected all, or some of ${TABLES.join(',')}` })
+  const unknown = tables.find((table) => !TABLES.includes(table))
+  if (unknown === undefined) return tables
+  const name = JSON.stringify(unknown.slice(0, 40))
+  const message = `no table ${name}; expected all, or some of ${TABLES.join(',')}`
+  context.addIssue({ code: 'custom', message })
   return z.NEVER
 })
 
@@ -98,9 +101,15 @@ const command = optionCommand({
         stop,
         onDays: (done, total) => report({ what: 'days', done, total }),
       })
+      const message = incompleteDays(done)
       return {
-        document: { to_dir: place.text, tables: done, seconds: secondsSince(started) },
-        failed: done.some((one) => one.incomplete_from !== null),
+        document: {
+          to_dir: place.text,
+          tables: done,
+          seconds: secondsSince(started),
+          ...(message !== null && { message }),
+        },
+        failed: message !== null,
       }
     } finally {
       await long.close()
@@ -122,6 +131,15 @@ export const exportCommand: Command = {
         ? absolute(word)
         : word.replace(/^--to-dir=(.*)$/s, (_, folder: string) => `--to-dir=${absolute(folder)}`),
     ),
+}
+
+/** Says which tables have days that are not complete; null if none has. */
+function incompleteDays(tables: readonly ExportedTable[]): string | null {
+  const found = tables.flatMap(({ table, incomplete_from }) =>
+    incomplete_from === null ? [] : [`${table} from ${incomplete_from}`],
+  )
+  if (found.length === 0) return null
+  return `not written, because the service has not stored these days to their end: ${found.join(', ')}. Repeat the command later; if the day is long past, see whether the workers are behind`
 }
 
 function absolute(place: string): string {
