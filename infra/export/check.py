@@ -11,10 +11,6 @@ import urllib.parse
 import urllib.request
 from pathlib import Path
 
-import boto3
-import duckdb
-import polars
-
 TIMES = {
     "sol_prices": "time",
     "token_prices": "minute",
@@ -88,6 +84,9 @@ def compare(name, table, rows, expected, columns):
 
 
 def check_views(folder, url):
+    import duckdb
+    import polars
+
     rows = 0
     for manifest in sorted(folder.glob("*/manifest.json")):
         content = json.loads(manifest.read_text())
@@ -116,6 +115,8 @@ def check_views(folder, url):
 
 
 def check_bucket(folder, url, bucket, prefix):
+    import boto3
+
     keys = {"aws_access_key_id": "any", "aws_secret_access_key": "any", "region_name": "us-east-1"}
     objects = boto3.resource("s3", endpoint_url=url, **keys).Bucket(bucket).objects
     found = {

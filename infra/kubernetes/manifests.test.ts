@@ -11,6 +11,7 @@ import { readRedisUrl, redisAddresses } from '../../api/redis-url.ts'
 import { pipelineEnv } from '../../pipeline/config.ts'
 import { readEnv } from '../../pipeline/runtime/env.ts'
 import { SECRET_KEYS } from '../../pipeline/runtime/secret-files.ts'
+import { openOperator } from '../operator/testing/open-operator.ts'
 
 /** The project's root, three folders above the compiled test. */
 const ROOT = resolve(import.meta.dirname, '../../..')
@@ -29,6 +30,7 @@ const Pod = z.object({
       env: Environment,
       securityContext: z.unknown(),
       resources: z.object({ limits: z.object({ memory: z.string() }) }),
+      args: z.array(z.string()).optional(),
       livenessProbe: z.unknown().optional(),
       readinessProbe: z.unknown().optional(),
       volumeMounts: z.array(z.object({ name: z.string(), mountPath: z.string() })),
@@ -40,6 +42,10 @@ const Pod = z.object({
       secret: z.object({ secretName: z.string(), defaultMode: z.number() }).optional(),
     }),
   ),
+})
+const Template = z.object({
+  metadata: z.object({ labels: z.record(z.string(), z.string()) }),
+  spec: Pod,
 })
 const Rule = z.object({ ports: z.array(z.object({ port: z.number() })) })
 const Resource = z.object({
@@ -53,7 +59,13 @@ const Resource = z.object({
       maxUnavailable: z.number().optional(),
       ingress: z.array(Rule).default([]),
       egress: z.array(Rule).default([]),
-      template: z.object({ spec: Pod }).optional(),
+      template: Template.optional(),
+      podSelector: z.unknown().optional(),
+      schedule: z.string().optional(),
+      timeZone: z.string().optional(),
+      suspend: z.boolean().optional(),
+      concurrencyPolicy: z.string().optional(),
+      jobTemplate: z.object({ spec: z.object({ template: Template }) }).optional(),
     })
     .optional(),
 })
@@ -67,9 +79,11 @@ const resources = files.flatMap((file) =>
   ),
 )
 const settings = resources.find(({ kind }) => kind === 'ConfigMap')?.data ?? {}
-const pods = resources.flatMap(({ metadata, spec }) =>
-  spec?.template === undefined ? [] : [[metadata.name, spec.template.spec] as const],
-)
+const templates = resources.flatMap(({ metadata, spec }) => {
+  const template = spec?.template ?? spec?.jobTemplate?.spec.template
+  return template === undefined ? [] : [[metadata.name, template] as const]
+})
+const pods = templates.map(([name, { spec }]) => [name, spec] as const)
 const Compose = z.object({
   services: z.record(z.string(), z.object({ secrets: z.array(z.string()).default([]) })),
 })
@@ -79,7 +93,7 @@ test('the kustomization lists every manifest', (t) => {
   t.deepEqual([...files, 'kustomization.yaml'].sort(), manifests.sort())
   t.deepEqual(
     pods.map(([name]) => name),
-    ['migrate', ...ROLES],
+    ['migrate', ...ROLES, 'export'],
   )
 })
 
@@ -95,7 +109,7 @@ test('manifests set keys that the service reads, with values that it accepts (ru
     )
     const plain = Object.entries({ ...settings, ...given }).filter(([key]) => key in schema)
     t.notThrows(() => readEnv(schema, Object.fromEntries(plain)), name)
-    if (name !== 'migrate') t.is(given.ROLES, name)
+    if (ROLES.includes(name)) t.is(given.ROLES, name)
   }
 })
 
@@ -110,7 +124,12 @@ test('each process reads from files the secrets that it has in docker-compose.ym
     const providers = ['ingest', 'workers'].includes(name)
       ? ['solana_rpc_url', 'yellowstone_x_token']
       : ['solana_rpc_url']
-    t.deepEqual(read.sort(), [...(services[name]?.secrets ?? []), ...providers].sort(), name)
+    // An export is an operator command that never runs `sql`.
+    const owned =
+      name === 'export'
+        ? services.operator?.secrets.filter((secret) => secret !== 'clickhouse_url_reader')
+        : services[name]?.secrets
+    t.deepEqual(read.sort(), [...(owned ?? []), ...providers].sort(), name)
     const values = containers[0].env.map(({ name: key }) => key)
     t.deepEqual(
       [...values, ...Object.keys(settings)].filter((key) => SECRET_KEYS.some((one) => one === key)),
@@ -156,11 +175,34 @@ test('each pod runs without root, capabilities, a writable file system or a toke
         secret ? [[secret.secretName, secret.defaultMode]] : [],
       ),
       [
-        [name, 0o440],
+        [name === 'export' ? 'migrate' : name, 0o440],
         ['wallets', 0o440],
       ],
     )
   }
+})
+
+test('exports run once a night, one at a time, once an overlay lets them (rule M4)', async (t) => {
+  const { spec } = resources.find(({ kind }) => kind === 'CronJob') ?? {}
+  t.like(spec, {
+    schedule: '20 0 * * *',
+    timeZone: 'Etc/UTC',
+    suspend: true,
+    concurrencyPolicy: 'Forbid',
+  })
+  const [, exporting] = pods.find(([name]) => name === 'export') ?? []
+  const [node, script, ...args] = exporting?.containers[0].args ?? []
+  t.deepEqual([node, script], ['node', 'dist/infra/operator/main.js'])
+  const operator = await openOperator()
+  t.teardown(() => operator.close())
+  // It has read every argument once it finds that an embedded store has no bucket.
+  t.is(
+    await operator.refused(...args),
+    'bad_config: --to-dir: the embedded store writes into folders only: name one, or set CLICKHOUSE_URL',
+  )
+  const text = readFileSync(join(FOLDER, 'README.md'), 'utf8')
+  const at = Number(/containers\/0\/args\/(\d+)\n.*value: --to-dir=/.exec(text)?.[1])
+  t.is(exporting?.containers[0].args?.[at], '--to-dir=s3://tracked-wallets/daily')
 })
 
 test('each role is probed on its health port', (t) => {
@@ -244,5 +286,14 @@ test('network policies allow the ports of the settings, of the secrets and of Se
       ],
       ['api', [PORT], []],
     ],
+  )
+  const labels = { 'app.kubernetes.io/name': 'tracked-wallets' }
+  t.like(resources.find(({ metadata }) => metadata.name === 'all-processes')?.spec, {
+    podSelector: { matchLabels: labels },
+  })
+  t.deepEqual(
+    templates.map(([name, { metadata }]) => [name, metadata.labels]),
+    pods.map(([name]) => [name, { ...labels, 'app.kubernetes.io/component': name }]),
+    'each pod is selected',
   )
 })

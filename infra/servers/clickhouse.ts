@@ -171,7 +171,11 @@ function writeExports(
       `<${element}${attribute}>${process.env[key] ?? ''}</${element}>`,
   )
   write('config.d/exports.xml', config)
-  write('users.d/exports.xml', text('clickhouse/exports/users.xml'))
+  const address = (process.env.EXPORT_S3_URL ?? '').replaceAll('.', '[.]')
+  write(
+    'users.d/exports.xml',
+    text('clickhouse/exports/users.xml').replace(/S3\('.*'\)/, `S3('${address}.*')`),
+  )
   write(
     'config.d/query-log.xml',
     '<clickhouse><query_log><database>system</database><table>query_log</table></query_log></clickhouse>',

@@ -10,7 +10,8 @@ import { migrate } from '../migrate.ts'
 import type { Row, Store } from '../store.ts'
 import { insertProgress } from '../tables/progress.ts'
 import { dayText, type ExportOptions, exportDays } from './export.ts'
-import { parseTarget } from './export-place.ts'
+import { openPlace, parseTarget } from './export-place.ts'
+import { describeExport } from './export-query.ts'
 import { EXPORT_TABLES } from './export-tables.ts'
 
 /*
@@ -438,6 +439,26 @@ test.serial(
     )
   },
 )
+
+test.serial('a file that the embedded engine could not write to its end is refused', async (t) => {
+  const folder = newFolder(t)
+  const { store } = reader
+  if (store !== opened.store) await migrate(store)
+  // As on a full disk, where the engine reports no error.
+  const full: Store = {
+    ...store,
+    command: async (_, params) => writeFileSync(String(params?.path), 'PAR1 half of a file'),
+  }
+  const place = openPlace(full, { kind: 'folder', path: folder }, 'export-tag')
+  await place.prepare('swaps')
+  const query = await describeExport(store, 'swaps')
+  const day = { from: FILLED * DAY, to: (FILLED + 1) * DAY }
+  t.is(
+    await refusal(place.write('swaps/2026-01-04.parquet', query, day)),
+    `unavailable: --to-dir: ${folder}: a file was not written to its end, as on a full disk: make room, and run the same command again`,
+  )
+  t.deepEqual(Object.keys(filesOf(folder)), ['swaps/2026-01-04.parquet.unfinished'])
+})
 
 test('a place is a folder, or a prefix of a bucket of plain characters', (t) => {
   t.deepEqual(parseTarget('/a/../b/'), { kind: 'folder', path: '/b' })

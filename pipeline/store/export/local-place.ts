@@ -124,6 +124,8 @@ function fail(root: string, error: unknown): never {
 
 const REFUSED = 'this user may not write there: give it the folder, or name another one'
 const FULL = 'the disk is full: make room, and run the same command again'
+const CUT_OFF =
+  'a file was not written to its end, as on a full disk: make room, and run the same command again'
 
 /** By code of errno(3), and of ClickHouse (ErrorCodes.cpp). */
 const REASONS: Readonly<Record<string, string>> = {
@@ -139,4 +141,5 @@ const REASONS: Readonly<Record<string, string>> = {
   '75': FULL, // cannot write to a file
   '76': REFUSED, // cannot open a file
   '243': FULL,
+  '636': CUT_OFF, // a file without its end, which the embedded engine wrote without an error
 }

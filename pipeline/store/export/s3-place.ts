@@ -25,7 +25,13 @@ export function createS3Place(
   const object = (name: string, format: string) =>
     `s3(${collection}, filename = '${prefix === '' ? '' : `${prefix}/`}${name}', ${format})`
   const text = "format = 'RawBLOB', structure = 'text String'"
-  const writes = ['s3_truncate_on_insert = 1', `log_comment = '${tag}'`]
+  const writes = [
+    's3_truncate_on_insert = 1',
+    // Adaptive timeouts send a slow request again after 3 s. The first one may still arrive, after
+    // newer ones, and so put back an older manifest.
+    's3_use_adaptive_timeouts = 0',
+    `log_comment = '${tag}'`,
+  ]
   const guarded = <T>(work: () => Promise<T>) =>
     work().catch((error: unknown) => fail(bucket, collection, error))
 
@@ -80,7 +86,7 @@ function fail(bucket: string, collection: string, error: unknown): never {
   if (code === ACCESS_DENIED || code === NO_COLLECTION)
     throw new ServiceError(
       'bad_config',
-      `--to-dir: ClickHouse has no bucket ${bucket}: add the named collection ${collection} and its grants to the server (infra/clickhouse/exports, docs/operating.md)`,
+      `--to-dir: ClickHouse has no bucket ${bucket}: add the named collection ${collection} and its grants, which name the address of the bucket, to the server (infra/clickhouse/exports, docs/operating.md)`,
       { cause: error },
     )
   if (code === S3_ERROR)
