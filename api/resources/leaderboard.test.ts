@@ -168,6 +168,36 @@ test.serial('nulls come last in either order, and ties go to the lower alias', a
   )
 })
 
+test.serial(
+  'without a sort a list is by score, or by profit in a period without one',
+  async (t) => {
+    t.deepEqual(
+      {
+        all: await walletsOf('period=all'),
+        minTrades: await walletsOf('min_trades=0'),
+        mode: await walletsOf('mode=strict'),
+        days: await list('period=7d&order=asc'),
+      },
+      {
+        all: await walletsOf('sort=score'),
+        minTrades: await walletsOf('sort=score'),
+        mode: await walletsOf('sort=score'),
+        days: await list('sort=pnl&period=7d&order=asc'),
+      },
+    )
+    const { status, body } = await ask(api, '/wallets?sort=score&period=7d', key)
+    t.is(status, 400)
+    t.deepEqual(body.errors, [
+      {
+        in: 'query',
+        name: 'sort',
+        message:
+          'expected another sort than `score` with a period of `7d` or `30d`, which has no score',
+      },
+    ])
+  },
+)
+
 test.serial('a list stays the same until the next full hour', async (t) => {
   const before = await list('sort=pnl')
   await insertProfitHours(store, [anHour(3, 'A', [T - HOUR, 1, 2, 10, 70, 70])])
