@@ -36,7 +36,7 @@ const WalletsAnswer = componentSchema('WalletsAnswer', 'A page of the tracked wa
     .nullable()
     .optional()
     .describe(
-      'Full hour at which the period ends, unix seconds; null while history is still being fetched, without items. Only in a sorted list',
+      'Full hour at which the period ends, unix seconds; null while history is still being fetched: such an answer has no items and costs nothing. Only in a sorted list',
     ),
   items: z.array(WalletItem).describe('W1 to Wn, or in the order of `sort`'),
 })
@@ -135,6 +135,7 @@ export function wallets({ metricsOf, position, leaderboard }: ResourceDeps) {
       }
       const { asOf, total, rows } = await leaderboard.page(list, offset, PAGE_SIZE)
       return {
+        ...(asOf === null && { isFree: true as const }),
         body: {
           page,
           page_size: PAGE_SIZE,
