@@ -18,6 +18,7 @@ import polars
 TIMES = {
     "sol_prices": "time",
     "token_prices": "minute",
+    "pnl_hours": "hour",
     "token_hours": "hour",
     "watchlist": "at",
     "signals": "fired_at",
