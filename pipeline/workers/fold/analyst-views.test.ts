@@ -629,7 +629,7 @@ function testViews(
   })
 
   test.serial(
-    `${name}: a position at any past time is what a slow way finds in the events until then (rule K4)`,
+    `${name}: a position at any past time is what a slow way finds in the events until then (rules K4, L14)`,
     async (t) => {
       const { store } = opened
       for (const table of ['lots', 'disposals', 'positions', 'profit_hours'])
