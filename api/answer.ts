@@ -7,4 +7,6 @@ export interface Answer {
    */
   readonly body: unknown
   readonly headers?: Readonly<Record<string, string>>
+  /** The response has nothing of what was asked for yet, so it costs nothing (rule D5). */
+  readonly isFree?: true
 }

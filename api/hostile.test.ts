@@ -183,7 +183,7 @@ const CASES: readonly Case[] = [
     ]),
     ...['sort=pnl&sort=pnl', 'order=asc&order=desc', 'mode=raw&mode=strict'],
     ...['min_trades=', 'min_trades=-1', 'min_trades=1e3', 'min_trades=1&min_trades=2'],
-    ...['min_trades=1000001', 'period=7d', 'sort=score&period=30d', 'sort=pnl&page=0'],
+    ...['min_trades=1000001', 'period=1d', 'sort=score&period=30d', 'sort=pnl&page=0'],
   ].map((query) => get(`/wallets?${query}`, 400, 'invalid_parameter')),
   ...NOT_ALIASES.map((value) => get(`/wallets/holdings?alias=${value}`, 404, 'wallet_not_found')),
   ...['from', 'to', 'at'].flatMap((name) =>

@@ -11,6 +11,8 @@ export interface RenderedAnswer {
   readonly bytes: Buffer
   /** Digest of the bytes. */
   readonly digest: string
+  /** Whether it costs nothing, as `Answer` says. */
+  readonly isFree: boolean
   /**
    * Weak, because the same bytes are sent in several encodings. Null for a response that does not
    * come from storage, and before the first slot.
@@ -54,20 +56,21 @@ export function renderAnswer(
   stored: StoredSlot | null,
   before?: RenderedAnswer,
 ): RenderedAnswer {
-  const { body, status = 200, headers = {} } = answer
+  const { body, status = 200, headers = {}, isFree = false } = answer
   const text = body instanceof JsonText ? body : null
   const made = text?.bytes ?? Buffer.from(body === undefined ? '' : JSON.stringify(body))
   const same = before?.bytes.equals(made) ? before : null
   const { bytes, digest, encoded } = same ?? content(made, text?.digest ?? digestOf(made))
   const etag = stored === null ? null : `W/"${digestOf(`${stored.slot}:${digest}`)}"`
-  return { status, headers, bytes, digest, etag, encoded, release: text?.release ?? null }
+  const release = text?.release ?? null
+  return { status, headers, bytes, digest, isFree, etag, encoded, release }
 }
 
 /** Renders bytes that do not change while the service runs. */
 export function renderBytes(bytes: Buffer): RenderedAnswer {
   const { digest, encoded } = content(bytes, digestOf(bytes))
   const etag = `W/"${digest}"`
-  return { status: 200, headers: {}, bytes, digest, etag, encoded, release: null }
+  return { status: 200, headers: {}, bytes, digest, isFree: true, etag, encoded, release: null }
 }
 
 function content(

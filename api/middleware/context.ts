@@ -25,6 +25,8 @@ export interface RequestState {
   proUntil?: number
   /** Credits charged so far, and credits left afterwards if known. */
   cost: number
+  /** Set by `respond`: the response costs nothing, although its resource has a price. */
+  isFree?: boolean
   left?: number
   /** Set by `readBody`: the parsed JSON body. */
   body?: unknown

@@ -5,7 +5,7 @@ import type { ApiMiddleware } from './context.ts'
 
 /**
  * Sets the header fields for credits on every charged resource: the cost, 0 unless the response is
- * 2xx, and the credits left if known (rule D5).
+ * 2xx and not free, and the credits left if known (rule D5).
  */
 export function showCredits(credits: Credits): ApiMiddleware {
   return async function showCredits(ctx, next) {
@@ -41,7 +41,8 @@ export function insufficient(what: string, price: number, left: number): ApiErro
 }
 
 /**
- * Charges the call before it is answered, and gives the credits back if the response is not 2xx.
+ * Charges the call before it is answered, and gives the credits back if the response is not 2xx, or
+ * free.
  * The charge runs concurrently with the rate limits; a call over a limit gets its credits back.
  */
 export function charge(credits: Credits, price: number, metrics: ApiMetrics): ApiMiddleware {
@@ -60,14 +61,18 @@ export function charge(credits: Credits, price: number, metrics: ApiMetrics): Ap
     const charged = await charging
     ctx.state.left = charged.left
     if (charged.kind === 'insufficient') throw insufficient('This call', price, charged.left)
-    try {
-      await next()
-    } catch (error) {
+    const refund = async () => {
       delete ctx.state.left
       const left = await credits.refund(account, requestId).catch(() => null)
       if (left !== null) ctx.state.left = left
+    }
+    try {
+      await next()
+    } catch (error) {
+      await refund()
       throw error
     }
+    if (ctx.state.isFree) return refund()
     ctx.state.cost = price
     metrics.creditsCharged.inc({ resource }, price)
   }

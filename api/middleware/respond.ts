@@ -31,6 +31,7 @@ export function respond(
     const { account = '' } = ctx.state
     const input = ctx.state.input as never // parsed by `validate`
     const answer = price ? await answerOf(input, account) : await free(input, ctx.state)
+    ctx.state.isFree = answer.isFree
     await send(ctx, answer, 'application/json')
   }
 

@@ -93,22 +93,33 @@ const walletsOf = async (query: string) =>
 
 const NONE = { as_of: null, total: 0, items: [] }
 
-test.serial('there is no list before the history of wallets is complete', async (t) => {
-  t.deepEqual(await list('sort=pnl'), NONE)
+test.serial('a list that does not exist yet is free, also from the cache and as 304', async (t) => {
+  await api.writer.moveTo(999, T + 90)
+  t.deepEqual(creditsOf(await ask(api, '/wallets', key)), ['1', '999'])
   await api.writer.insert('wallet_metrics', METRICS)
+  await api.writer.moveTo(1000, T + 91)
+  const first = await ask(api, '/wallets?period=7d', key)
+  t.deepEqual([first.status, first.body.as_of, ...creditsOf(first)], [200, null, '0', '999'])
+  t.deepEqual(creditsOf(await ask(api, '/wallets?period=7d', key)), ['0', '999'])
+  const etag = first.headers.get('etag') ?? ''
+  const known = await ask(api, '/wallets?period=7d', key, { headers: { 'if-none-match': etag } })
+  t.deepEqual([known.status, ...creditsOf(known)], [304, '0', '999'])
+})
+
+test.serial('there is no list before the history of wallets is complete', async (t) => {
   const jobs = createBackfillJobs(store)
   const job = newJob(3, 'added', { fromSlot: null, toSlot: 900 }, 1000)
   await jobs.save([job])
-  await api.writer.moveTo(1000, T + 100)
+  await api.writer.moveTo(1001, T + 101)
   t.deepEqual(await list('sort=pnl'), NONE)
   await jobs.save([{ ...job, state: 'done' }])
-  await api.writer.moveTo(1001, T + 110)
+  await api.writer.moveTo(1002, T + 111)
   // Three wallets traded, and none has hours: they are still to be folded again.
   t.deepEqual(await list('sort=pnl'), NONE)
   await insertProfitHours(store, HOURS)
-  await api.writer.moveTo(1002, T + 119)
-  t.deepEqual(await list('sort=pnl'), NONE) // looked at ten seconds later
   await api.writer.moveTo(1003, T + 120)
+  t.deepEqual(await list('sort=pnl'), NONE) // looked at ten seconds later
+  await api.writer.moveTo(1004, T + 121)
   t.is((await list('sort=pnl')).as_of, T)
 })
 
@@ -168,12 +179,42 @@ test.serial('nulls come last in either order, and ties go to the lower alias', a
   )
 })
 
+test.serial(
+  'without a sort a list is by score, or by profit in a period without one',
+  async (t) => {
+    t.deepEqual(
+      {
+        all: await walletsOf('period=all'),
+        minTrades: await walletsOf('min_trades=0'),
+        mode: await walletsOf('mode=strict'),
+        days: await list('period=7d&order=asc'),
+      },
+      {
+        all: await walletsOf('sort=score'),
+        minTrades: await walletsOf('sort=score'),
+        mode: await walletsOf('sort=score'),
+        days: await list('sort=pnl&period=7d&order=asc'),
+      },
+    )
+    const { status, body } = await ask(api, '/wallets?sort=score&period=7d', key)
+    t.is(status, 400)
+    t.deepEqual(body.errors, [
+      {
+        in: 'query',
+        name: 'sort',
+        message:
+          'expected another sort than `score` with a period of `7d` or `30d`, which has no score',
+      },
+    ])
+  },
+)
+
 test.serial('a list stays the same until the next full hour', async (t) => {
   const before = await list('sort=pnl')
   await insertProfitHours(store, [anHour(3, 'A', [T - HOUR, 1, 2, 10, 70, 70])])
-  await api.writer.moveTo(1004, T + HOUR - 1)
+  await api.writer.moveTo(1005, T + HOUR - 1)
   t.deepEqual(await list('sort=pnl'), before)
-  await api.writer.moveTo(1005, T + HOUR)
+  await api.writer.moveTo(1006, T + HOUR)
   t.is((await list('sort=pnl')).as_of, T + HOUR)
   t.is(await walletsOf('sort=pnl'), 'W1 W3 W4 W2')
   t.like(await list('sort=pnl'), { items: [{ wallet: 'W1', pnl_sol: 98 }] })

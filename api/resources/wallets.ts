@@ -36,7 +36,7 @@ const WalletsAnswer = componentSchema('WalletsAnswer', 'A page of the tracked wa
     .nullable()
     .optional()
     .describe(
-      'Full hour at which the period ends, unix seconds; null while history is still being fetched, without items. Only in a sorted list',
+      'Full hour at which the period ends, unix seconds; null while history is still being fetched: such an answer has no items and costs nothing. Only in a sorted list',
     ),
   items: z.array(WalletItem).describe('W1 to Wn, or in the order of `sort`'),
 })
@@ -45,7 +45,7 @@ export type WalletsAnswer = z.infer<typeof WalletsAnswer>
 const query = z.object({
   page,
   sort: optionalChoice(SORTS).describe(
-    'Figure by which wallets are sorted, those without it last; `score` by default, and only with period `all`',
+    'Figure by which wallets are sorted, those without it last; by default `score`, or `pnl` in a period of `7d` or `30d`, which has no score',
   ),
   order: optionalChoice(ORDERS).describe('`desc` by default'),
   status: optionalChoice(STATUSES).describe('Only wallets with this status'),
@@ -62,12 +62,13 @@ const query = z.object({
 function rankedList(asked: z.output<typeof query>): RankedList | null {
   const { page: _, ...parameters } = asked
   if (Object.values(parameters).every((value) => value === null)) return null
+  const period = asked.period ?? 'all'
   return {
-    sort: asked.sort ?? 'score',
+    sort: asked.sort ?? (period === 'all' ? 'score' : 'pnl'),
     order: asked.order ?? 'desc',
     status: asked.status,
     minTrades: asked.min_trades ?? 0,
-    period: asked.period ?? 'all',
+    period,
     mode: asked.mode ?? 'raw',
   }
 }
@@ -110,7 +111,8 @@ export function wallets({ metricsOf, position, leaderboard }: ResourceDeps) {
         context.addIssue({
           code: 'custom',
           path: ['query', 'sort'],
-          message: 'expected another sort than `score`, which has no period',
+          message:
+            'expected another sort than `score` with a period of `7d` or `30d`, which has no score',
         })
       return { page: query.page, list }
     },
@@ -133,6 +135,7 @@ export function wallets({ metricsOf, position, leaderboard }: ResourceDeps) {
       }
       const { asOf, total, rows } = await leaderboard.page(list, offset, PAGE_SIZE)
       return {
+        ...(asOf === null && { isFree: true as const }),
         body: {
           page,
           page_size: PAGE_SIZE,

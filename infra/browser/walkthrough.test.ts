@@ -346,6 +346,21 @@ async function leaveAndReturnToTrades(t: ExecutionContext, page: Page): Promise<
   t.true((await rows.count()) >= count)
   await page.getByRole('button', { name: /^Pause/ }).click()
   await page.getByRole('status').getByText('Paused', { exact: true }).waitFor()
+  await namesTokensAndAges(t, page, rows.nth(1))
+}
+
+/** A row of the live trades says how long ago it was, and has the address of its token. */
+async function namesTokensAndAges(t: ExecutionContext, page: Page, row: Locator): Promise<void> {
+  t.regex((await row.locator('time').textContent()) ?? '', / ago$/)
+  const token = row.locator('a[href^="#/tokens/"]')
+  const mint = (await token.getAttribute('href'))?.slice('#/tokens/'.length) ?? ''
+  t.is(await token.getAttribute('title'), mint)
+  await row.getByRole('button', { name: /^Copy address of / }).click()
+  await row.getByRole('button', { name: /^Copied address of / }).waitFor()
+  t.is(await pastedText(page), mint)
+  // Live trades of a token may lack its symbol at first; those of the history have it.
+  const names = await page.getByRole('main').locator('a[href^="#/tokens/"]').allTextContents()
+  t.true(names.some((name) => !name.includes('…')))
 }
 
 /** Copies the API key that the page shows, and confirms that it is saved. */

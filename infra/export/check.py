@@ -14,6 +14,7 @@ from pathlib import Path
 TIMES = {
     "sol_prices": "time",
     "token_prices": "minute",
+    "pnl_hours": "hour",
     "token_hours": "hour",
     "watchlist": "at",
     "signals": "fired_at",

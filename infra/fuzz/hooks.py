@@ -71,7 +71,7 @@ def before_call(context, case, kwargs):
         else:
             query["cursor"] = own
     # The score has no period.
-    if case.operation.path == "/wallets" and query.get("sort", "score") == "score":
+    if case.operation.path == "/wallets" and query.get("sort") == "score":
         query.pop("period", None)
     # A cursor of a wallet's trades or positions belongs to the wallet. No link leads to another one's.
     if case.operation.path in ("/wallets/{alias}/trades", "/wallets/{alias}/positions"):

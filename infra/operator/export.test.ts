@@ -18,7 +18,7 @@ test.serial('export refuses what it cannot write, and says what it expects', asy
   const refused = (...args: string[]) => operator.refused('export', ...args)
   t.is(
     await refused(...GIVEN.slice(0, 4), '--table', 'swaps,wallets', '--to-dir', '/a'),
-    'invalid_argument: --table: no table "wallets"; expected all, or some of swaps,transfers,sol_transfers,sol_balances,lots,disposals,first_buys,positions,sol_prices,token_prices,wallet_days,token_hours,watchlist,signals',
+    'invalid_argument: --table: no table "wallets"; expected all, or some of swaps,transfers,sol_transfers,sol_balances,lots,disposals,first_buys,positions,sol_prices,token_prices,wallet_days,pnl_hours,token_hours,watchlist,signals',
   )
   t.is(
     await refused('--from', '2026-02-30', '--to', 'today', '--table', 'all', '--to-dir', 'gs://a'),

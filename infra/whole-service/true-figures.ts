@@ -48,7 +48,7 @@ export async function readTrueFigures(ask: AskOperator): Promise<ReadonlySet<str
 const VIEWS = [
   ...['swaps', 'transfers', 'sol_transfers', 'sol_balances', 'lots', 'disposals', 'positions'],
   ...['positions_at(at = 4000000000)', 'first_buys', 'wallet_metrics', 'watchlist', 'signals'],
-  ...['swap_changes', 'transfer_changes', 'sol_transfer_changes', 'token_prices'],
+  ...['swap_changes', 'transfer_changes', 'sol_transfer_changes', 'token_prices', 'pnl_hours'],
 ]
 
 /** Every row about wallets that an analyst sees, as text. */

@@ -288,7 +288,8 @@ export function testStore(test: TestFn, name: string, open: () => Promise<TestSt
       analyst,
     })
     t.deepEqual([...new Set(columns.map((column) => column.table))].sort(), [
-      ...['coverage', 'disposals', 'first_buys', 'lots', 'mints', 'positions', 'rollups'],
+      ...['coverage', 'disposals', 'first_buys', 'lots', 'mints', 'pnl_hours'],
+      ...['positions', 'rollups'],
       ...['signals', 'sol_balances', 'sol_prices', 'sol_transfer_changes', 'sol_transfers'],
       ...['storage', 'swap_changes', 'swaps', 'token_hours', 'token_prices'],
       ...['transfer_changes', 'transfers', 'wallet_days', 'wallet_metrics', 'watchlist'],

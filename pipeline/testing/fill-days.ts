@@ -144,6 +144,16 @@ const ROWS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     realized_lamports: `toInt128(${LAMPORTS}) - 2500000000`,
     version: '1',
   },
+  profit_hours: {
+    wallet: '1 + n % 40',
+    hour: 'intDiv(moment, 3600) * 3600',
+    mint: MINT,
+    trades: '1 + n % 9',
+    volume_lamports: LAMPORTS,
+    realized_lamports: `toInt128(${LAMPORTS}) - 2500000000`,
+    strict_realized_lamports: `toInt128(${LAMPORTS}) - 2600000000`,
+    version: '1',
+  },
   token_hours: {
     mint: MINT,
     hour: 'intDiv(moment, 3600) * 3600',

@@ -53,6 +53,7 @@ export const EXPORT_TABLES: Readonly<Record<string, ExportTable>> = {
     order: 'wallet_number',
     mark: 'rollups',
   },
+  pnl_hours: byTime('pnl_hours', 'hour', 'wallet_number'),
   token_hours: byTime('token_hours', 'hour', 'mint', 'rollups'),
   watchlist: byTime('watchlist', 'at', 'mint, entry', 'ticks'),
   signals: byTime('signals', 'fired_at', 'strategy, mint, entry', 'ticks'),

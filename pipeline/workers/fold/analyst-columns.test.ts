@@ -62,6 +62,9 @@ async function storeHistory(): Promise<void> {
       `INSERT INTO ${table} (slot, tx_index, wallet, block_time) SELECT ${place} ${many}`,
     )
   await store.command(
+    `INSERT INTO profit_hours (wallet, hour, mint) SELECT 10 + number % 5, 3600 * number, 'mint' ${many}`,
+  )
+  await store.command(
     `INSERT INTO positions (wallet, mint) SELECT 10 + number % 5, toString(number) ${many}`,
   )
 }
@@ -161,6 +164,7 @@ test.serial('a condition on a wallet reaches the key, one on a time an index', a
     'disposals WHERE wallet_number = 12': ['disposals Keys wallet in part'],
     'positions WHERE wallet_number = 12': ['positions Keys wallet in part'],
     'sol_balances WHERE wallet_number = 12': ['sol_balances Keys wallet in part'],
+    'pnl_hours WHERE wallet_number = 12': ['profit_hours Keys wallet in part'],
     'positions_at(at = 1700000000) WHERE wallet_number = 12': [
       'lots Keys wallet in part',
       'disposals Keys wallet in part',

@@ -181,6 +181,26 @@ function servedPositions(matches: Record<'lots' | 'disposals', Row[]>): Record<s
   return { positions, [`positions_at(at = ${END})`]: ever }
 }
 
+/** Returns rows of `pnl_hours`. */
+function servedHours(): Row[] {
+  return foldBooks().flatMap((state) => {
+    const { profitHours } = takeChanges(state)
+    return [...new Set(profitHours.map(({ sums }) => sums.hour))].map((hour) => {
+      const ofHour = profitHours.map(({ sums }) => sums).filter((sums) => sums.hour === hour)
+      const total = (figure: 'volume' | 'realized' | 'strictRealized') =>
+        ofHour.reduce((sum, sums) => sum + sums[figure], 0n)
+      return {
+        wallet: `W${state.wallet}`,
+        hour,
+        trades: ofHour.reduce((sum, { trades }) => sum + trades, 0),
+        volume_lamports: coarsen(total('volume')),
+        realized_lamports: coarsen(total('realized')),
+        strict_realized_lamports: coarsen(total('strictRealized')),
+      }
+    })
+  })
+}
+
 /** Returns rows of `first_buys`. */
 function servedFirstBuys(perturb: Perturb): Row[] {
   return foldBooks().flatMap((state) =>
@@ -251,6 +271,7 @@ function testSalted(
         ...matches,
         ...servedPositions(matches),
         first_buys: servedFirstBuys(perturb),
+        pnl_hours: servedHours(),
         sol_balances: servedBalances(perturb),
         coverage: [{ wallet: 'W1', complete_since: 1_700_002_800 }],
       }

@@ -15,11 +15,19 @@ import type { Store } from '../../store/store.ts'
 import { aWatchedToken } from '../../testing/a-watched-token.ts'
 import { aHistory } from '../../testing/histories.ts'
 import { slowBooks, slowMatches } from '../../testing/slow-books.ts'
+import { slowEventsOf, slowProfitAt } from '../../testing/slow-profit.ts'
 import { openTestChdb, openTestClickHouse, type TestStore } from '../../testing/test-store.ts'
 import type { WatchEvent, WatchedToken } from '../../trending/watched-token.ts'
 import { Roller } from '../rollups/roller.ts'
 import { watchlistRow } from '../trending/trending-rows.ts'
-import { disposalRow, firstBuyRow, lotRow, metricsRow, positionRow } from './book-rows.ts'
+import {
+  disposalRow,
+  firstBuyRow,
+  lotRow,
+  metricsRow,
+  positionRow,
+  profitHourRow,
+} from './book-rows.ts'
 import { makeEventIdKey } from './event-id-key.ts'
 import { recordRow } from './event-rows.ts'
 
@@ -204,6 +212,13 @@ const ANSWERS: Record<string, readonly object[]> = {
   'The equity curve of a wallet': [
     { day: '2026-01-10', realized_sol: 3, open_cost_sol: 6 },
     { day: '2026-01-11', realized_sol: 2, open_cost_sol: 3 },
+  ],
+  'Profit by hour, with transfers and by swaps alone': [
+    { hour: '2026-01-10 12:00:00', volume_sol: 11, profit_sol: 0, strict_profit_sol: 0 },
+    { hour: '2026-01-10 13:00:00', volume_sol: 8, profit_sol: 3, strict_profit_sol: 3 },
+    // By swaps alone nothing covers 500 of the 2500 sold: 2000 bought for 6 SOL, sold for 4.
+    { hour: '2026-01-11 09:00:00', volume_sol: 5, profit_sol: 2, strict_profit_sol: 1 },
+    { hour: '2026-01-11 10:00:00', volume_sol: 3, profit_sol: 2, strict_profit_sol: 1 },
   ],
   'Holders of a token over time': [
     { hour: '2026-01-10 12:00:00', holders: '2' },
@@ -395,7 +410,7 @@ async function storeBooks(
   const state = createWalletState(wallet)
   for (const event of events) foldEvent(state, event)
   if (balance !== null) foldBalance(state, { slot: 1, txIndex: 0, lamports: balance })
-  const { lots, disposals, tokens, firstBuys } = takeChanges(state)
+  const { lots, disposals, tokens, firstBuys, profitHours } = takeChanges(state)
   await store.insert(
     'lots',
     lots.map(({ mint, lot }) => lotRow(wallet, version, mint, lot)),
@@ -411,6 +426,10 @@ async function storeBooks(
   await store.insert(
     'first_buys',
     firstBuys.map((buy) => firstBuyRow(wallet, version, buy)),
+  )
+  await store.insert(
+    'profit_hours',
+    profitHours.map((hour) => profitHourRow(wallet, version, hour)),
   )
   await store.insert('wallet_metrics', [metricsRow(state, version, 1)])
 }
@@ -570,6 +589,7 @@ function testViews(
     'positions',
     'wallet_metrics',
     'first_buys',
+    'profit_hours',
     'watchlist',
   ]
   test.serial.before(async () => {
@@ -609,10 +629,10 @@ function testViews(
   })
 
   test.serial(
-    `${name}: a position at any past time is what a slow way finds in the events until then (rule K4)`,
+    `${name}: a position at any past time is what a slow way finds in the events until then (rules K4, L14)`,
     async (t) => {
       const { store } = opened
-      for (const table of ['lots', 'disposals', 'positions'])
+      for (const table of ['lots', 'disposals', 'positions', 'profit_hours'])
         await store.command(`TRUNCATE TABLE ${table}`)
       const seed = Date.now() % 1_000_000
       const histories = fc.sample(aHistory, { numRuns: 12, seed })
@@ -641,6 +661,28 @@ function testViews(
           `seed ${seed}, time ${time}`,
         )
       }
+      const hours = await ask<{ wallet: string; end: number; raw: string; strict: string }>(
+        `SELECT wallet, hour + 3599 AS end,
+           toString(sum(realized_lamports) OVER (PARTITION BY wallet ORDER BY hour)) AS raw,
+           toString(sum(strict_realized_lamports) OVER (PARTITION BY wallet ORDER BY hour)) AS strict
+         FROM analyst.pnl_hours ORDER BY wallet_number, hour`,
+      )
+      const swapHours = histories.flatMap((history, wallet) => {
+        const swaps = history.filter(({ kind }) => kind === 'buy' || kind === 'sell')
+        const ends = swaps.map((e) => e.blockTime - (e.blockTime % 3600) + 3599)
+        return [...new Set(ends)].map((end) => ({ history, wallet, end }))
+      })
+      t.deepEqual(
+        hours.map(({ end, ...row }) => ({ ...row, end: Number(end) })),
+        swapHours
+          .sort((a, b) => a.wallet - b.wallet || a.end - b.end)
+          .map(({ history, wallet, end }) => {
+            const realized = (mode: 'raw' | 'strict') =>
+              String(slowProfitAt(slowEventsOf(history, mode), end).realized)
+            return { wallet: `W${wallet}`, raw: realized('raw'), strict: realized('strict'), end }
+          }),
+        `seed ${seed}: the profit so far is that of rule L8`,
+      )
     },
   )
 }

@@ -1,4 +1,5 @@
 import test from 'ava'
+import { isSameTrade } from '../../../client/same-trade.ts'
 import type { TradeItem } from '../../../items/trade.ts'
 import {
   appendHistory,
@@ -96,6 +97,36 @@ test('a withdrawn trade stays listed and marked, whether it came live or with th
     ],
   )
   t.is(list.received, 4)
+})
+
+test('a withdrawal finds a trade of the history by what isSameTrade of the client compares', (t) => {
+  const listed = aTrade(9)
+  const changed: Required<TradeItem> = {
+    block_time: 8,
+    wallet: 'W2',
+    side: 'sell',
+    mint: 'other',
+    token_amount: '2',
+    decimals: 1,
+    sol_amount: 2,
+    quote_mint: null,
+    quote_amount: '2',
+    program: 'orca',
+    sol_value: 2,
+    price_sol: 2,
+    symbol: 'Bonk',
+  }
+  const fields = Object.keys(changed) as (keyof TradeItem)[] // of a `TradeItem`
+  const history = appendHistory(EMPTY_TRADE_LIST, [listed], { wallets: [], mints: [] }, 9)
+  const withdraws = (data: TradeItem) =>
+    insertLiveTrades(history, [{ type: 'retracted', trade_id: 'a', data }], 9).trades[0]
+      ?.isWithdrawn
+  const filledIn = { ...listed, sol_value: 2, price_sol: 2, symbol: 'Bonk' }
+  t.true(withdraws(filledIn))
+  for (const field of fields) {
+    const data = { ...listed, [field]: changed[field] }
+    t.is(withdraws(data), isSameTrade(listed, data), field)
+  }
 })
 
 test('a withdrawal takes no row number, marks one trade, also when it is repeated, and counts credits of live trades', (t) => {

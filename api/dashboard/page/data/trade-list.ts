@@ -111,17 +111,34 @@ export function insertLiveTrades(
 
 /**
  * Index of the listed trade that a message withdraws; -1 if there is none, or if the message is a
- * repetition. Trades of the history have no `trade_id`, so their contents are compared.
+ * repetition. Trades of the history have no `trade_id`, so their lasting fields are compared.
  */
 function indexOfWithdrawn(trades: readonly ListedTrade[], message: TradeListMessage): number {
   const isNamed = ({ tradeId }: ListedTrade) => tradeId === message.trade_id
   if (trades.some(isNamed))
     return trades.findIndex((listed) => isNamed(listed) && !listed.isWithdrawn)
-  const text = JSON.stringify(message.data)
   return trades.findIndex(
-    ({ tradeId, trade }) => tradeId === null && JSON.stringify(trade) === text,
+    ({ tradeId, trade }) =>
+      tradeId === null && LASTING_FIELDS.every((field) => trade[field] === message.data[field]),
   )
 }
+
+/**
+ * The fields of a trade that its transaction alone decides, as in the client's `isSameTrade`. The
+ * others may be filled in between the history and the withdrawal (rule L3).
+ */
+const LASTING_FIELDS = [
+  'block_time',
+  'wallet',
+  'side',
+  'mint',
+  'token_amount',
+  'decimals',
+  'sol_amount',
+  'quote_mint',
+  'quote_amount',
+  'program',
+] as const satisfies readonly (keyof TradeItem)[]
 
 function truncate(list: TradeList, maxLength: number): TradeList {
   const { trades, evicted } = list

@@ -3,9 +3,10 @@ import { FailureNotice } from '../components/failure-notice.tsx'
 import { PageLayout } from '../components/page-layout.tsx'
 import { LoadingNotice } from '../components/query-view.tsx'
 import { DataTable } from '../data/data-table.tsx'
-import { LocalTime, TokenAmount, TokenLink, WalletLink } from '../data/formatted.tsx'
+import { TimeAgo, TokenAmount, WalletLink } from '../data/formatted.tsx'
 import { NoticeList } from '../data/notice-list.tsx'
 import type { TableColumn } from '../data/table-column.ts'
+import { TokenSymbol } from '../data/token-symbol.tsx'
 import {
   FEED_PRICES,
   type LiveTradeFeed,
@@ -82,7 +83,7 @@ const COLUMNS: readonly TableColumn<ListedTrade>[] = [
     title: 'Time',
     cell: ({ trade, from, isLate, isWithdrawn }) => (
       <>
-        <LocalTime unix={trade.block_time} />
+        <TimeAgo unix={trade.block_time} />
         {isWithdrawn && (
           <span
             class="badge"
@@ -101,7 +102,11 @@ const COLUMNS: readonly TableColumn<ListedTrade>[] = [
   },
   { key: 'wallet', title: 'Wallet', cell: ({ trade }) => <WalletLink alias={trade.wallet} /> },
   { key: 'side', title: 'Side', cell: ({ trade }) => <TradeSide side={trade.side} /> },
-  { key: 'token', title: 'Token', cell: ({ trade }) => <TokenLink mint={trade.mint} /> },
+  {
+    key: 'token',
+    title: 'Token',
+    cell: ({ trade }) => <TokenSymbol mint={trade.mint} symbol={trade.symbol} />,
+  },
   {
     key: 'amount',
     title: 'Tokens',
