@@ -15,7 +15,7 @@ start() {
       console.log(server.address().port); server.close() })" | grep -E '^[0-9]+$' >"$folder/port"
   env -u CLICKHOUSE_URL -u KAFKA_BROKERS -u REDIS_URL PORT="$(<"$folder/port")" METRICS_PORT=0 \
     RATE_LIMIT_PER_MINUTE=0 FAILED_AUTH_LIMIT_PER_MINUTE=0 ACCOUNT_RATE_LIMIT_PER_MINUTE=0 \
-    ACCOUNT_CONCURRENT_REQUESTS=0 LOG_LEVEL=warn DATA_DIR="$folder/data" \
+    ACCOUNT_CONCURRENT_REQUESTS=0 SIMULATOR_HISTORY_HOURS=0 LOG_LEVEL=warn DATA_DIR="$folder/data" \
     node "$root/dist/infra/service/main.js" >"$folder/out" 2>"$folder/log" </dev/null &
   echo $! >"$folder/pid"
   for _ in $(seq 600); do

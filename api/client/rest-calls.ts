@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { pause } from './pause.ts'
 import { Refused } from './refused.ts'
 
 /** What an answer to a call has cost, and what its header says besides. */

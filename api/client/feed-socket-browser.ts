@@ -1,0 +1,44 @@
+import type { FeedEndpoint, FeedSocket, FeedSocketEvents } from './feed-endpoint.ts'
+
+/**
+ * Opens a connection with the WebSocket of a browser. It offers the credential as a subprotocol,
+ * because a browser sets no header. It cannot stop reading, so `pause` closes the connection; the
+ * next one resumes.
+ */
+export function openFeedSocket(endpoint: FeedEndpoint, events: FeedSocketEvents): FeedSocket {
+  const socket = new WebSocket(endpoint.url, ['bearer', endpoint.bearer])
+  let wasOpen = false
+  socket.addEventListener('open', () => {
+    wasOpen = true
+    events.opened()
+  })
+  socket.addEventListener('message', ({ data }) => events.received(String(data)))
+  socket.addEventListener('close', async () => {
+    events.ended(wasOpen ? null : await refusalStatus(endpoint))
+  })
+  return {
+    send: (text) => socket.send(text),
+    pause: () => socket.close(),
+    resume: () => {},
+    close: () => socket.close(),
+    terminate: () => socket.close(),
+  }
+}
+
+const NOT_AN_UPGRADE = 426
+
+/**
+ * Why a handshake failed, which a browser does not tell: the answer to the same request without an
+ * upgrade. Null when the service would accept a connection or cannot be reached.
+ */
+async function refusalStatus({ url, bearer }: FeedEndpoint): Promise<number | null> {
+  try {
+    const { status } = await fetch(url.replace(/^ws/, 'http'), {
+      headers: { authorization: `Bearer ${bearer}` },
+      signal: AbortSignal.timeout(10_000),
+    })
+    return status === NOT_AN_UPGRADE ? null : status
+  } catch {
+    return null
+  }
+}
