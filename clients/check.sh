@@ -42,3 +42,24 @@ done
 
 echo '--- Python: tests of the installed wheel'
 "$python" -m pytest -p no:cacheprovider --durations=3
+
+echo '--- TypeScript: build, types and tests of the installed package'
+cd "$root/clients/typescript"
+npm pack --silent --pack-destination "$work" >"$work/pack.log" 2>&1 || { cat "$work/pack.log"; exit 1; }
+mkdir "$work/customer"
+cd "$work/customer"
+echo '{ "type": "module", "private": true }' >package.json
+npm install --silent --no-audit --no-fund "$work"/tracked-wallets-client-*.tgz
+[ "$(ls node_modules)" = $'tracked-wallets-client\nws' ] || { ls node_modules; exit 1; }
+cp "$root"/clients/typescript/tests/* .
+for libraries in es2023,dom,dom.iterable es2023,dom; do
+  "$root/node_modules/.bin/tsc" --strict --noEmit --skipLibCheck false --exactOptionalPropertyTypes \
+    --target es2023 --lib "$libraries" --module nodenext --types '' types.ts
+done
+node --test package.test.mjs
+# The same with the WebSocket of browsers, where Node has it.
+if node -e 'process.exit(typeof WebSocket === "function" ? 0 : 1)'; then
+  cp node_modules/tracked-wallets-client/dist/feed-socket-browser.js \
+    node_modules/tracked-wallets-client/dist/feed-socket.js
+  node --test --test-name-pattern 'feed|refusal' package.test.mjs
+fi

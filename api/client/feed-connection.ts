@@ -1,7 +1,7 @@
 import type { Channel, ServerMessage } from '../stream/messages.ts'
 import { FeedEnded, finalEnd } from './feed-ended.ts'
-import type { FeedEndpoint, FeedSocket } from './feed-endpoint.ts'
-import { openFeedSocket } from './feed-socket.ts'
+import type { FeedEndpoint, FollowerSocket } from './feed-endpoint.ts'
+import { openFollowerSocket } from './feed-socket.ts'
 
 /** Filters of a connection's subscription. Absent filters match everything. */
 export interface FeedSubscription {
@@ -17,7 +17,7 @@ export interface FeedSubscription {
  * are buffered up to a bound; then it stops reading from the socket.
  */
 export class FeedConnection {
-  readonly #socket: FeedSocket
+  readonly #socket: FollowerSocket
   /** Whether the credential is an API key and not a dashboard token. */
   readonly #isKey: boolean
   readonly #buffer: ServerMessage[] = []
@@ -31,7 +31,7 @@ export class FeedConnection {
 
   constructor(endpoint: FeedEndpoint, subscription: FeedSubscription) {
     this.#isKey = endpoint.bearer.startsWith('tw_')
-    this.#socket = openFeedSocket(endpoint, {
+    this.#socket = openFollowerSocket(endpoint, {
       opened: () => this.#socket.send(JSON.stringify({ action: 'subscribe', ...subscription })),
       received: (text) => this.#onMessage(text),
       alive: () => {

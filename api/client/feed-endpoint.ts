@@ -7,7 +7,7 @@ export interface FeedEndpoint {
 }
 
 /** What a connection to the feed tells its owner. */
-export interface FeedSocketEvents {
+export interface FollowerSocketEvents {
   opened(): void
   received(text: string): void
   /** The service has sent something that is no message. */
@@ -17,7 +17,7 @@ export interface FeedSocketEvents {
 }
 
 /** A connection to the feed, in Node or in a browser. */
-export interface FeedSocket {
+export interface FollowerSocket {
   send(text: string): void
   /** Reads no more for now; where that cannot be done, the connection ends instead. */
   pause(): void

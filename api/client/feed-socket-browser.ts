@@ -1,11 +1,14 @@
-import type { FeedEndpoint, FeedSocket, FeedSocketEvents } from './feed-endpoint.ts'
+import type { FeedEndpoint, FollowerSocket, FollowerSocketEvents } from './feed-endpoint.ts'
 
 /**
  * Opens a connection with the WebSocket of a browser. It offers the credential as a subprotocol,
  * because a browser sets no header. It cannot stop reading, so `pause` closes the connection; the
  * next one resumes.
  */
-export function openFeedSocket(endpoint: FeedEndpoint, events: FeedSocketEvents): FeedSocket {
+export function openFollowerSocket(
+  endpoint: FeedEndpoint,
+  events: FollowerSocketEvents,
+): FollowerSocket {
   const socket = new WebSocket(endpoint.url, ['bearer', endpoint.bearer])
   let wasOpen = false
   socket.addEventListener('open', () => {

@@ -1,12 +1,15 @@
 import type { IncomingMessage } from 'node:http'
 import { WebSocket } from 'ws'
-import type { FeedEndpoint, FeedSocket, FeedSocketEvents } from './feed-endpoint.ts'
+import type { FeedEndpoint, FollowerSocket, FollowerSocketEvents } from './feed-endpoint.ts'
 
 /**
  * Opens a connection in Node. Bundlers for browsers take `feed-socket-browser.ts` in place of this
  * module, by the field `browser` of the package.
  */
-export function openFeedSocket(endpoint: FeedEndpoint, events: FeedSocketEvents): FeedSocket {
+export function openFollowerSocket(
+  endpoint: FeedEndpoint,
+  events: FollowerSocketEvents,
+): FollowerSocket {
   const socket = new WebSocket(endpoint.url, {
     headers: { authorization: `Bearer ${endpoint.bearer}` },
     handshakeTimeout: 10_000,

@@ -5,7 +5,7 @@ import type { Channel, ServerMessage, ViewChannel } from '../stream/messages.ts'
 import { FeedConnection } from './feed-connection.ts'
 import { FeedEnded, finalEnd } from './feed-ended.ts'
 import type { FeedEndpoint } from './feed-endpoint.ts'
-import { pause } from './pause.ts'
+import { pauseUnlessAborted } from './pause-unless-aborted.ts'
 
 /**
  * An item of `follow`: a trade; the withdrawal of one, because its block never became final; or a
@@ -194,5 +194,5 @@ function notify(
 /** Exponential backoff with jitter; returns at once when `signal` is aborted. */
 async function backOff(retryMs: number, failures: number, signal?: AbortSignal): Promise<void> {
   const longest = retryMs * 2 ** Math.min(failures, 5.3)
-  await pause(longest * (0.5 + Math.random() / 2), signal)
+  await pauseUnlessAborted(longest * (0.5 + Math.random() / 2), signal)
 }

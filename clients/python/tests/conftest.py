@@ -3,8 +3,10 @@
 import asyncio
 import os
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -43,36 +45,46 @@ Ask = Callable[..., Any]
 """`ask(method, *args, **query)`: the answer of a client's method; a list for an iteration."""
 
 
-def blocking(url: str, api_key: str, **options: Any) -> Ask:
+def blocking(closing: ExitStack, url: str, api_key: str, **options: Any) -> Ask:
     """Asks with the client for programs without asyncio."""
+    client = closing.enter_context(TrackedWallets(url, api_key, **options))
 
     def ask(method: str, *args: Any, **query: Any) -> Any:
-        with TrackedWallets(url, api_key, **options) as client:
-            found = getattr(client, method)(*args, **query)
-            return list(found) if method.startswith("each_") else found
+        found = getattr(client, method)(*args, **query)
+        return list(found) if method.startswith("each_") else found
 
     return ask
 
 
-def with_asyncio(url: str, api_key: str, **options: Any) -> Ask:
+def with_asyncio(closing: ExitStack, url: str, api_key: str, **options: Any) -> Ask:
     """Asks with the client for asyncio."""
+    loop = closing.enter_context(asyncio.Runner())
+    client = AsyncTrackedWallets(url, api_key, **options)
+    closing.callback(lambda: loop.run(client.aclose()))
 
     async def asked(method: str, *args: Any, **query: Any) -> Any:
-        async with AsyncTrackedWallets(url, api_key, **options) as client:
-            found = getattr(client, method)(*args, **query)
-            return [one async for one in found] if method.startswith("each_") else await found
+        found = getattr(client, method)(*args, **query)
+        return [one async for one in found] if method.startswith("each_") else await found
 
-    return lambda *args, **query: asyncio.run(asked(*args, **query))
+    return lambda *args, **query: loop.run(asked(*args, **query))
 
 
 Asker = Callable[..., Ask]
+"""`asker(url, api_key, **options)` makes one of a client."""
 
 
 @pytest.fixture(params=[blocking, with_asyncio], ids=["blocking", "asyncio"])
-def asker(request: pytest.FixtureRequest) -> Asker:
+def asker(request: pytest.FixtureRequest) -> Iterator[Asker]:
     """Each client in turn."""
-    made: Asker = request.param
-    return made
+    with ExitStack() as closing:
+        yield partial(request.param, closing)
+
+
+@pytest.fixture
+def rest(service: Service) -> Iterator[Ask]:
+    """The client for programs without asyncio alone."""
+    with ExitStack() as closing:
+        yield blocking(closing, service.url, service.api_key)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from tracked_wallets import FeedEnded, FeedEvent, Notice, TradeEvent, TradesPage
 from tracked_wallets.models import Trade
 from tracked_wallets.same_trade import LASTING_FIELDS
 
-from .conftest import Service, blocking
+from .conftest import Ask, Service
 from .cutting_proxy import cutting_proxy
 from .followers import Follow, follow_blocking, follow_with_asyncio
 
@@ -20,21 +20,20 @@ def lasting(trade: Trade) -> tuple[object, ...]:
     return tuple(getattr(trade, field) for field in LASTING_FIELDS)
 
 
-def stored_after(start: TradesPage, service: Service) -> list[tuple[object, ...]]:
+def stored_after(start: TradesPage, rest: Ask) -> list[tuple[object, ...]]:
     """What `GET /trades` has after a page of the newest trades, oldest first."""
     since = start.items[0].block_time
     known = sum(one.block_time == since for one in start.items)
     assert known < len(start.items)
-    later = blocking(service.url, service.api_key)("each_trade", from_=since)
+    later = rest("each_trade", from_=since)
     return [lasting(one) for one in reversed(later)][known:]
 
 
 @pytest.mark.parametrize("follow", [follow_blocking, follow_with_asyncio])
 def test_a_feed_over_cuts_and_a_restart_has_every_trade_of_rest_once_and_in_order(
-    follow: Follow, service: Service
+    follow: Follow, service: Service, rest: Ask
 ) -> None:
-    ask = blocking(service.url, service.api_key)
-    start = ask("trades", limit=100)
+    start = rest("trades", limit=100)
     got: list[tuple[object, ...]] = []
     notices: list[Notice] = []
 
@@ -44,21 +43,23 @@ def test_a_feed_over_cuts_and_a_restart_has_every_trade_of_rest_once_and_in_orde
         if len(got) == RESTART_AT and follow is follow_with_asyncio:
             service.restart()
         # Later trades give storage the time to have the first COUNT too.
-        return len(got) < COUNT or len(stored_after(start, service)) < COUNT
+        return len(got) < COUNT or len(stored_after(start, rest)) < COUNT
 
     with cutting_proxy(service.port) as proxy:
         url = f"http://127.0.0.1:{proxy.port}"
         options = {"after": start.head, "retry_seconds": 0.01, "on_notice": notices.append}
         follow(url, service.api_key, handle, **options)
         assert proxy.cuts >= 3
-    expected = stored_after(start, service)[:COUNT]
+    expected = stored_after(start, rest)[:COUNT]
     assert (len(expected), got[:COUNT]) == (COUNT, expected)
     assert sum(notice.kind == "connected" for notice in notices) >= 3
 
 
 @pytest.mark.parametrize("follow", [follow_blocking, follow_with_asyncio])
-def test_a_filtered_feed_has_the_wallets_asked_for(follow: Follow, service: Service) -> None:
-    start = blocking(service.url, service.api_key)("trades", limit=1)
+def test_a_filtered_feed_has_the_wallets_asked_for(
+    follow: Follow, service: Service, rest: Ask
+) -> None:
+    start = rest("trades", limit=1)
     busy = start.items[0].wallet
     got: list[str] = []
 

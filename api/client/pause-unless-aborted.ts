@@ -1,5 +1,5 @@
 /** Waits, in Node and in browsers. Ends at once when `signal` is aborted, without an error. */
-export function pause(ms: number, signal?: AbortSignal): Promise<void> {
+export function pauseUnlessAborted(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve()
     const end = () => {
