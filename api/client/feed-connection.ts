@@ -1,15 +1,7 @@
-import type { IncomingMessage } from 'node:http'
-import { WebSocket } from 'ws'
 import type { Channel, ServerMessage } from '../stream/messages.ts'
 import { FeedEnded, finalEnd } from './feed-ended.ts'
-
-/** URL of the feed, and the credential to connect with. */
-export interface FeedEndpoint {
-  /** URL of `GET /ws`, with scheme `ws` or `wss`. */
-  readonly url: string
-  /** API key or dashboard token. */
-  readonly bearer: string
-}
+import type { FeedEndpoint, FollowerSocket } from './feed-endpoint.ts'
+import { openFollowerSocket } from './feed-socket.ts'
 
 /** Filters of a connection's subscription. Absent filters match everything. */
 export interface FeedSubscription {
@@ -25,35 +17,31 @@ export interface FeedSubscription {
  * are buffered up to a bound; then it stops reading from the socket.
  */
 export class FeedConnection {
-  readonly #socket: WebSocket
+  readonly #socket: FollowerSocket
   /** Whether the credential is an API key and not a dashboard token. */
   readonly #isKey: boolean
   readonly #buffer: ServerMessage[] = []
   /** Wakes `messages` when there is a message or the connection is over. */
   #wake = () => {}
   #isOver = false
+  #isPaused = false
   #failure: FeedEnded | null = null
   #lastReceived = Date.now()
   readonly #watchdog: NodeJS.Timeout
 
   constructor(endpoint: FeedEndpoint, subscription: FeedSubscription) {
     this.#isKey = endpoint.bearer.startsWith('tw_')
-    this.#socket = new WebSocket(endpoint.url, {
-      headers: { authorization: `Bearer ${endpoint.bearer}` },
-      handshakeTimeout: 10_000,
+    this.#socket = openFollowerSocket(endpoint, {
+      opened: () => this.#socket.send(JSON.stringify({ action: 'subscribe', ...subscription })),
+      received: (text) => this.#onMessage(text),
+      alive: () => {
+        this.#lastReceived = Date.now()
+      },
+      ended: (status) => this.#end(status),
     })
-    this.#socket.on('open', () => {
-      this.#socket.send(JSON.stringify({ action: 'subscribe', ...subscription }))
-    })
-    this.#socket.on('message', (data: Buffer) => this.#onMessage(data))
-    this.#socket.on('ping', () => {
-      this.#lastReceived = Date.now()
-    })
-    this.#socket.on('unexpected-response', (_request, response) => this.#onRefusal(response))
-    this.#socket.on('error', () => this.#end())
-    this.#socket.on('close', () => this.#end())
     this.#watchdog = setInterval(() => this.#checkSilence(), 5000)
-    this.#watchdog.unref()
+    // A browser has a number here.
+    if (typeof this.#watchdog === 'object') this.#watchdog.unref()
   }
 
   /**
@@ -64,8 +52,9 @@ export class FeedConnection {
     for (;;) {
       const message = this.#buffer.shift()
       if (message !== undefined) {
-        if (this.#socket.isPaused && this.#buffer.length < MAX_BUFFERED / 2) {
+        if (this.#isPaused && this.#buffer.length < MAX_BUFFERED / 2) {
           this.#lastReceived = Date.now()
+          this.#isPaused = false
           this.#socket.resume()
         }
         yield message
@@ -82,33 +71,28 @@ export class FeedConnection {
   /** Closes the connection. `messages` yields what is buffered and ends. */
   close(): void {
     clearInterval(this.#watchdog)
-    if (this.#socket.readyState === WebSocket.CONNECTING) this.#socket.terminate()
-    else this.#socket.close()
-    this.#end()
+    this.#socket.close()
+    this.#end(null)
   }
 
-  #onMessage(data: Buffer): void {
+  #onMessage(text: string): void {
     this.#lastReceived = Date.now()
     // The cast is safe: the service sends messages by these schemas.
-    this.#buffer.push(JSON.parse(data.toString()) as ServerMessage)
-    if (this.#buffer.length > MAX_BUFFERED) this.#socket.pause()
+    this.#buffer.push(JSON.parse(text) as ServerMessage)
+    if (this.#buffer.length > MAX_BUFFERED && !this.#isPaused) {
+      this.#isPaused = true
+      this.#socket.pause()
+    }
     this.#wake()
-  }
-
-  #onRefusal(response: IncomingMessage): void {
-    this.#failure = refusalOf(response.statusCode ?? 0, this.#isKey)
-    response.destroy()
-    this.#socket.terminate()
-    this.#end()
   }
 
   /** The service sends a ping each 30 s: a connection that is silent for longer is broken. */
   #checkSilence(): void {
-    if (Date.now() - this.#lastReceived > SILENCE_MS && !this.#socket.isPaused)
-      this.#socket.terminate()
+    if (Date.now() - this.#lastReceived > SILENCE_MS && !this.#isPaused) this.#socket.terminate()
   }
 
-  #end(): void {
+  #end(status: number | null): void {
+    if (status !== null) this.#failure = refusalOf(status, this.#isKey)
     this.#isOver = true
     clearInterval(this.#watchdog)
     this.#wake()

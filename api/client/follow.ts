@@ -1,10 +1,11 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { SignalItem } from '../items/signal.ts'
 import type { TradeItem } from '../items/trade.ts'
 import type { WatchlistItem } from '../items/watchlist.ts'
 import type { Channel, ServerMessage, ViewChannel } from '../stream/messages.ts'
-import { FeedConnection, type FeedEndpoint } from './feed-connection.ts'
+import { FeedConnection } from './feed-connection.ts'
 import { FeedEnded, finalEnd } from './feed-ended.ts'
+import type { FeedEndpoint } from './feed-endpoint.ts'
+import { pauseUnlessAborted } from './pause-unless-aborted.ts'
 
 /**
  * An item of `follow`: a trade; the withdrawal of one, because its block never became final; or a
@@ -193,6 +194,5 @@ function notify(
 /** Exponential backoff with jitter; returns at once when `signal` is aborted. */
 async function backOff(retryMs: number, failures: number, signal?: AbortSignal): Promise<void> {
   const longest = retryMs * 2 ** Math.min(failures, 5.3)
-  const options = signal && { signal }
-  await pause(longest * (0.5 + Math.random() / 2), undefined, options).catch(() => {})
+  await pauseUnlessAborted(longest * (0.5 + Math.random() / 2), signal)
 }

@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { pauseUnlessAborted } from './pause-unless-aborted.ts'
 import { Refused } from './refused.ts'
 
 /** What an answer to a call has cost, and what its header says besides. */
@@ -88,7 +88,7 @@ export class RestCalls {
       if (left <= 0 || (isRefused && outcome.status !== 503)) throw outcome
       const asked = isRefused ? 1000 * (outcome.retryAfter ?? 0) : 0
       const wait = Math.min(LONGEST_WAIT_MS, Math.max(asked, pauseMs))
-      await pause(wait * (0.75 + Math.random() / 2))
+      await pauseUnlessAborted(wait * (0.75 + Math.random() / 2))
     }
   }
 

@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# Checks the packages of customers: builds each, installs it in a fresh folder as a customer would,
+# and tests what is installed against the embedded service over the simulated market. Needs a build
+# (`npm run build`), npm, python3 with venv, and PyPI.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+root=$PWD
+work=$(mktemp -d)
+export CLIENTS_FOLDER=$work/service PYTHONDONTWRITEBYTECODE=1 PIP_DISABLE_PIP_VERSION_CHECK=1
+starting=
+trap '[ -z "$starting" ] || wait "$starting" || true
+  "$root/clients/service.sh" stop "$CLIENTS_FOLDER" || true
+  rm -rf "$work"' EXIT
+
+# The market trades while packages are built.
+clients/service.sh start "$CLIENTS_FOLDER" >/dev/null &
+starting=$!
+
+echo '--- Python: build, lint, types'
+cd clients/python
+python3 -m venv "$work/venv"
+python=$work/venv/bin/python
+"$python" -m pip install -q hatchling build
+"$python" -m build --no-isolation --wheel --outdir "$work/dist" . >"$work/build.log" || { cat "$work/build.log"; exit 1; }
+# The versions of the tools are in the dependency group of pyproject.toml.
+tools=$("$python" -c "
+import tomllib
+print('\n'.join(tomllib.load(open('pyproject.toml', 'rb'))['dependency-groups']['dev']))")
+"$python" -m pip install -q $tools "$work"/dist/*.whl
+"$work/venv/bin/ruff" format --no-cache --check .
+"$work/venv/bin/ruff" check --no-cache .
+"$work/venv/bin/mypy" --cache-dir "$work/mypy"
+
+wait "$starting"
+told() { sed -n "s/^$1=//p" "$CLIENTS_FOLDER/out"; }
+CLIENTS_URL=$(told url) CLIENTS_KEY=$(told api_key)
+export CLIENTS_URL CLIENTS_KEY
+for _ in $(seq 240); do
+  curl -fs -H "Authorization: Bearer $CLIENTS_KEY" "$CLIENTS_URL/trades?limit=50" | grep -q '"count":50' && break
+  sleep 0.5
+done
+
+echo '--- Python: tests of the installed wheel'
+"$python" -m pytest -p no:cacheprovider --durations=3
+
+echo '--- TypeScript: build, types and tests of the installed package'
+cd "$root/clients/typescript"
+npm pack --silent --pack-destination "$work" >"$work/pack.log" 2>&1 || { cat "$work/pack.log"; exit 1; }
+mkdir "$work/customer"
+cd "$work/customer"
+echo '{ "type": "module", "private": true }' >package.json
+npm install --silent --no-audit --no-fund "$work"/tracked-wallets-client-*.tgz
+[ "$(ls node_modules)" = $'tracked-wallets-client\nws' ] || { ls node_modules; exit 1; }
+cp "$root"/clients/typescript/tests/* .
+for libraries in es2023,dom,dom.iterable es2023,dom; do
+  "$root/node_modules/.bin/tsc" --strict --noEmit --skipLibCheck false --exactOptionalPropertyTypes \
+    --target es2023 --lib "$libraries" --module nodenext --types '' types.ts
+done
+node --test package.test.mjs
+# The same with the WebSocket of browsers, where Node has it.
+if node -e 'process.exit(typeof WebSocket === "function" ? 0 : 1)'; then
+  cp node_modules/tracked-wallets-client/dist/feed-socket-browser.js \
+    node_modules/tracked-wallets-client/dist/feed-socket.js
+  node --test --test-name-pattern 'feed|refusal' package.test.mjs
+fi
