@@ -16,17 +16,20 @@ trap '[ -z "$starting" ] || wait "$starting" || true
 clients/service.sh start "$CLIENTS_FOLDER" >/dev/null &
 starting=$!
 
-echo '--- Python: build, lint, types'
+say() { printf -- '--- %s (after %d s)\n' "$1" "$SECONDS"; }
+
+say 'Python: build, lint, types'
 cd clients/python
 python3 -m venv "$work/venv"
 python=$work/venv/bin/python
-"$python" -m pip install -q hatchling build
-"$python" -m build --no-isolation --wheel --outdir "$work/dist" . >"$work/build.log" || { cat "$work/build.log"; exit 1; }
 # The versions of the tools are in the dependency group of pyproject.toml.
 tools=$("$python" -c "
 import tomllib
-print('\n'.join(tomllib.load(open('pyproject.toml', 'rb'))['dependency-groups']['dev']))")
-"$python" -m pip install -q $tools "$work"/dist/*.whl
+project = tomllib.load(open('pyproject.toml', 'rb'))
+print('\n'.join(project['build-system']['requires'] + project['dependency-groups']['dev']))")
+"$python" -m pip install -q --no-compile $tools
+"$python" -m hatchling build --target wheel --directory "$work/dist" 2>"$work/build.log" || { cat "$work/build.log"; exit 1; }
+"$python" -m pip install -q "$work"/dist/*.whl
 "$work/venv/bin/ruff" format --no-cache --check .
 "$work/venv/bin/ruff" check --no-cache .
 "$work/venv/bin/mypy" --cache-dir "$work/mypy"
@@ -40,10 +43,10 @@ for _ in $(seq 240); do
   sleep 0.5
 done
 
-echo '--- Python: tests of the installed wheel'
+say 'Python: tests of the installed wheel'
 "$python" -m pytest -p no:cacheprovider --durations=3
 
-echo '--- TypeScript: build, types and tests of the installed package'
+say 'TypeScript: build, types and tests of the installed package'
 cd "$root/clients/typescript"
 npm pack --silent --pack-destination "$work" >"$work/pack.log" 2>&1 || { cat "$work/pack.log"; exit 1; }
 mkdir "$work/customer"
@@ -57,9 +60,8 @@ for libraries in es2023,dom,dom.iterable es2023,dom; do
     --target es2023 --lib "$libraries" --module nodenext --types '' types.ts
 done
 node --test package.test.mjs
-# The same with the WebSocket of browsers, where Node has it.
-if node -e 'process.exit(typeof WebSocket === "function" ? 0 : 1)'; then
-  cp node_modules/tracked-wallets-client/dist/feed-socket-browser.js \
-    node_modules/tracked-wallets-client/dist/feed-socket.js
-  node --test --test-name-pattern 'feed|refusal' package.test.mjs
-fi
+
+say 'TypeScript: the same with the WebSocket of browsers'
+cp node_modules/tracked-wallets-client/dist/feed-socket{-browser,}.js
+NODE_OPTIONS=--experimental-websocket node --test --test-name-pattern 'feed|refusal' package.test.mjs
+say 'done'

@@ -10,15 +10,21 @@ export function openFollowerSocket(
   events: FollowerSocketEvents,
 ): FollowerSocket {
   const socket = new WebSocket(endpoint.url, ['bearer', endpoint.bearer])
-  let wasOpen = false
+  let state: 'connecting' | 'open' | 'over' = 'connecting'
+  // Some runtimes tell of a refused handshake by `error` alone.
+  const end = async () => {
+    const wasConnecting = state === 'connecting'
+    if (state === 'over') return
+    state = 'over'
+    events.ended(wasConnecting ? await refusalStatus(endpoint) : null)
+  }
   socket.addEventListener('open', () => {
-    wasOpen = true
+    state = 'open'
     events.opened()
   })
   socket.addEventListener('message', ({ data }) => events.received(String(data)))
-  socket.addEventListener('close', async () => {
-    events.ended(wasOpen ? null : await refusalStatus(endpoint))
-  })
+  socket.addEventListener('error', end)
+  socket.addEventListener('close', end)
   return {
     send: (text) => socket.send(text),
     pause: () => socket.close(),

@@ -66,12 +66,13 @@ def test_iterations_read_every_page_once(ask: Ask) -> None:
     alias = Counter(one.wallet for one in newest.items).most_common(1)[0][0]
     mint = newest.items[0].mint
     end = newest.items[0].block_time
-    whole = ask("each_trade", wallet=alias, to=end)
-    assert whole == ask("each_trade", limit=2, wallet=alias, to=end)
+    start = newest.items[-1].block_time
+    whole = ask("each_trade", wallet=alias, from_=start, to=end)
+    assert whole == ask("each_trade", limit=2, wallet=alias, from_=start, to=end)
     assert {one.wallet for one in whole} == {alias}
     assert len(whole) > 2
     of_wallet = ask("each_wallet_trade", alias)
-    assert of_wallet[len(of_wallet) - len(whole) :] == whole
+    assert [one for one in of_wallet if start <= one.block_time < end] == whole
     assert {one.base_mint for one in ask("each_token_swap", mint)} == {mint}
     positions = ask("each_wallet_position", alias, status="all", mode="strict", limit=1)
     assert len({one.token.address for one in positions}) == len(positions) > 0
