@@ -10,6 +10,7 @@ import type { TestWalletOptions } from './dashboard/shell.ts'
 import type { FairReads } from './fair-reads.ts'
 import type { Limits } from './limits.ts'
 import { MarkerCache } from './marker-cache.ts'
+import { type FollowToolDeps, followTool } from './mcp/follow-tool.ts'
 import { mcpEndpoint } from './mcp/mcp-endpoint.ts'
 import { requireOrigin } from './mcp/require-origin.ts'
 import { type PricedResource, resourceTools } from './mcp/resource-tools.ts'
@@ -55,6 +56,7 @@ import { Metrics } from './rows/metrics.ts'
 import { OpenPositions } from './rows/open-positions.ts'
 import { RecentSwaps } from './rows/recent-swaps.ts'
 import type { StateReader } from './state-reader.ts'
+import type { Feed } from './stream/feed.ts'
 import type { ApiMetrics } from './telemetry.ts'
 
 /** Dependencies of the resources, without the read models that `createRoutes` creates. */
@@ -74,7 +76,7 @@ export interface RouteDeps extends ReadDeps {
    * network.
    */
   readonly onKeyRefused: (text: string, network: string) => void
-  readonly feed: UpgradeHandler & FeedStatus
+  readonly feed: UpgradeHandler & FeedStatus & Pick<Feed, 'follow' | 'onFollowed'>
   /** Returns the connection of a request that asks for an upgrade. */
   readonly upgradeOf: Parameters<typeof upgrade>[0]['upgradeOf']
   readonly metrics: ApiMetrics
@@ -251,16 +253,26 @@ function pricedSteps(
 /** The middleware of the tools of agents (rule M2), in the order of rule D2. */
 function mcpChain(
   priced: readonly PricedResource[],
-  { credits, corsOrigins, serverUrl, logger, trustedProxies }: RouteDeps,
+  deps: RouteDeps,
   { limitStarted, accountLimited, checks }: SharedSteps,
 ): ApiMiddleware[] {
-  const tools = resourceTools(
-    priced.map((one) => ({ ...one, steps: [showCredits(credits), ...one.steps] })),
-    (ctx, scope) => {
-      if (ctx.state.key !== undefined)
-        requireKeyUse(ctx.state.key, scope, addressOfRequest(ctx, trustedProxies))
-    },
-  )
+  const { credits, corsOrigins, serverUrl, logger, metrics, position, trustedProxies } = deps
+  const requireScope: FollowToolDeps['requireScope'] = (ctx, scope) => {
+    if (ctx.state.key !== undefined)
+      requireKeyUse(ctx.state.key, scope, addressOfRequest(ctx, trustedProxies))
+  }
+  const tools = [
+    ...resourceTools(
+      priced.map((one) => ({ ...one, steps: [showCredits(credits), ...one.steps] })),
+      requireScope,
+    ),
+    followTool({
+      ...deps,
+      walletCount: position.walletCount,
+      requireScope,
+      onCharged: (count) => metrics.creditsCharged.inc({ resource: '/mcp' }, count),
+    }),
+  ]
   return [
     showCredits(credits),
     limitStarted,

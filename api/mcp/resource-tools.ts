@@ -3,7 +3,7 @@ import compose from 'koa-compose'
 import type { KeyScope } from '../accounts/named-keys.ts'
 import type { ApiMiddleware } from '../middleware/context.ts'
 import { completeSchema, JsonSchemas } from '../openapi/json-schemas.ts'
-import { creditsOf, methodOf, parametersOf, pathOf } from '../openapi/openapi.ts'
+import { methodOf, parametersOf, pathOf, priceText } from '../openapi/openapi.ts'
 import type { Resource } from '../resources/resource.ts'
 import { type Arguments, type CallContext, readOnly, type Tool, type ToolAnswer } from './tool.ts'
 import { requestOf } from './tool-arguments.ts'
@@ -70,7 +70,7 @@ async function answerOf(
 
 function declarationOf(resource: Resource, price: number): Tool['declaration'] {
   const { docs, params, query, answer } = resource
-  const cost = price === 0 ? 'Free.' : `Costs ${creditsOf(price)} a call.`
+  const cost = price === 0 ? 'Free.' : `Costs ${priceText(price)} a call.`
   return {
     name: toolNameOf(resource),
     title: docs.summary,

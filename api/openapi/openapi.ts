@@ -128,7 +128,7 @@ function operation(resource: Resource, schemas: JsonSchemas) {
     operationId: operationId(resource),
     tags: [tag],
     summary,
-    description: isMetered ? `${description}\n\n**${creditsOf(price)}** an answer.` : description,
+    description: isMetered ? `${description}\n\n**${priceText(price)}** an answer.` : description,
     ...(needsKey && { 'x-credits-cost': price, security: [{ apiKey: [] }] }),
     ...(!needsKey && { security: needsSession ? [{ dashboardToken: [] }] : [] }),
     parameters: [
@@ -174,7 +174,7 @@ const IF_NONE_MATCH = {
 }
 
 /** A price in words, for example `3 credits`. */
-export function creditsOf(price: number): string {
+export function priceText(price: number): string {
   return price === 1 ? '1 credit' : `${price} credits`
 }
 
