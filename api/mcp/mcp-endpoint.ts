@@ -51,11 +51,9 @@ export function mcpEndpoint(
       })
     const server = new Server({ name: 'tracked-wallets', version: VERSION }, SERVER_OPTIONS)
     server.setRequestHandler(ListToolsRequestSchema, () => list)
-    server.setRequestHandler(CallToolRequestSchema, ({ params }) => {
-      if (params.task !== undefined)
-        throw new McpError(ErrorCode.InvalidParams, 'Tasks are not supported.')
-      return call(ctx, params.name, params.arguments ?? {})
-    })
+    server.setRequestHandler(CallToolRequestSchema, ({ params }) =>
+      call(ctx, params.name, params.arguments ?? {}),
+    )
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
     await server.connect(transport)
     try {
