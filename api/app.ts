@@ -1,5 +1,4 @@
 import Koa from 'koa'
-import type { Logger } from '../pipeline/runtime/logger.ts'
 import type { AddSpan } from '../pipeline/runtime/span.ts'
 import { batchSends } from './middleware/batch-sends.ts'
 import type { RequestState } from './middleware/context.ts'
@@ -13,9 +12,6 @@ import { createRoutes, type RouteDeps } from './routes.ts'
 
 /** Dependencies of the Koa application. */
 export interface AppDeps extends RouteDeps {
-  readonly logger: Logger
-  /** Origins whose pages may call the API. */
-  readonly corsOrigins: readonly string[]
   /** Takes the trace of each request; undefined: requests are not traced. */
   readonly addSpan?: AddSpan | undefined
 }

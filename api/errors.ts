@@ -20,6 +20,10 @@ export const PROBLEMS = {
     'This API key may not be used from this address: its list of addresses does not have it.',
   ],
   scope_missing: [403, 'This API key does not have the scope that this call needs.'],
+  origin_not_allowed: [
+    403,
+    'Pages of this origin may not call this path: the operator of the service allows origins.',
+  ],
   pro_required: [403, 'This view requires an active Pro subscription.'],
   not_found: [
     404,

@@ -1,5 +1,6 @@
 import Router from '@koa/router'
 import compose from 'koa-compose'
+import type { Logger } from '../pipeline/runtime/logger.ts'
 import type { AccountAccess } from './accounts/account-access.ts'
 import type { ProductKeys } from './auth/product-keys.ts'
 import type { SessionUses } from './auth/session-uses.ts'
@@ -9,6 +10,10 @@ import type { TestWalletOptions } from './dashboard/shell.ts'
 import type { FairReads } from './fair-reads.ts'
 import type { Limits } from './limits.ts'
 import { MarkerCache } from './marker-cache.ts'
+import { type FollowToolDeps, followTool } from './mcp/follow-tool.ts'
+import { mcpEndpoint } from './mcp/mcp-endpoint.ts'
+import { requireOrigin } from './mcp/require-origin.ts'
+import { type PricedResource, resourceTools } from './mcp/resource-tools.ts'
 import {
   authenticate,
   authenticateFeed,
@@ -16,15 +21,23 @@ import {
   type KeyChecks,
 } from './middleware/authenticate.ts'
 import type { ApiMiddleware, RequestState } from './middleware/context.ts'
+import { logFailures } from './middleware/errors.ts'
 import { createFailedAuth } from './middleware/failed-auth.ts'
 import { limitAccount } from './middleware/limit-account.ts'
 import { limitBody } from './middleware/limit-body.ts'
 import { limitQuery } from './middleware/limit-query.ts'
-import { limitRate, limitSite, limitWallet, startRateLimit } from './middleware/limit-rate.ts'
+import {
+  addressOfRequest,
+  limitRate,
+  limitSite,
+  limitWallet,
+  startRateLimit,
+} from './middleware/limit-rate.ts'
 import { charge, passLimits, showCredits } from './middleware/metering.ts'
 import { readBody } from './middleware/read-body.ts'
 import { clientNetwork, recordNetwork } from './middleware/record-network.ts'
 import { requireEnabled } from './middleware/require-enabled.ts'
+import { requireKeyUse } from './middleware/require-key-use.ts'
 import { requirePro } from './middleware/require-pro.ts'
 import { respond } from './middleware/respond.ts'
 import { showPage } from './middleware/show-page.ts'
@@ -43,6 +56,7 @@ import { Metrics } from './rows/metrics.ts'
 import { OpenPositions } from './rows/open-positions.ts'
 import { RecentSwaps } from './rows/recent-swaps.ts'
 import type { StateReader } from './state-reader.ts'
+import type { Feed } from './stream/feed.ts'
 import type { ApiMetrics } from './telemetry.ts'
 
 /** Dependencies of the resources, without the read models that `createRoutes` creates. */
@@ -62,10 +76,13 @@ export interface RouteDeps extends ReadDeps {
    * network.
    */
   readonly onKeyRefused: (text: string, network: string) => void
-  readonly feed: UpgradeHandler & FeedStatus
+  readonly feed: UpgradeHandler & FeedStatus & Pick<Feed, 'follow' | 'onFollowed'>
   /** Returns the connection of a request that asks for an upgrade. */
   readonly upgradeOf: Parameters<typeof upgrade>[0]['upgradeOf']
   readonly metrics: ApiMetrics
+  readonly logger: Logger
+  /** Origins whose pages may call the API. */
+  readonly corsOrigins: readonly string[]
   readonly limits: Limits
   /** Brings the read models to each marker. */
   readonly reader: StateReader
@@ -87,12 +104,16 @@ export function createRoutes(deps: RouteDeps): Router<RequestState> {
   const router = new Router<RequestState>({ strict: true, sensitive: true })
   const steps = createSharedSteps(deps)
   const { resources, respondTo } = createAnswers(deps)
+  const priced: PricedResource[] = []
   for (const resource of resources) {
+    const { price } = resource
     const answer = respondTo(resource)
+    const answerSteps = price === null ? [] : pricedSteps(resource, price, answer, deps)
+    if (price !== null) priced.push({ resource, price, steps: answerSteps })
     const chain =
-      resource.price === null
+      price === null
         ? freeChain(resource, answer, deps, steps)
-        : chargedChain(resource, resource.price, answer, deps, steps)
+        : chargedChain(price, answerSteps, deps, steps)
     if (resource.method === 'POST') router.post(resource.path, ...chain)
     else if (resource.method === 'DELETE') router.delete(resource.path, ...chain)
     else router.get(resource.path, ...chain)
@@ -104,6 +125,7 @@ export function createRoutes(deps: RouteDeps): Router<RequestState> {
   for (const page of pages)
     router.get(page.path, steps.limited, limitBody, limitQuery, showPage(page))
   router.get('/ws', ...feedChain(deps, steps))
+  router.post('/mcp', ...mcpChain(priced, deps, steps))
   const heads = new Set(
     [...resources.filter(({ answersHead }) => answersHead), ...pages].map(({ path }) => path),
   )
@@ -199,10 +221,9 @@ function freeChain(
 
 /** The middleware of a resource with a price, in the order of rule D2. */
 function chargedChain(
-  resource: Resource,
   price: number,
-  answer: ApiMiddleware,
-  { credits, metrics }: RouteDeps,
+  answerSteps: readonly ApiMiddleware[],
+  { credits }: RouteDeps,
   { limitStarted, accountLimited, checks }: SharedSteps,
 ): ApiMiddleware[] {
   return [
@@ -211,10 +232,57 @@ function chargedChain(
     authenticate(checks, price === 0 ? null : 'read'),
     accountLimited,
     limitBody,
+    ...answerSteps,
+  ]
+}
+
+/**
+ * The steps that validate, charge and answer a request of a resource with a price, of which the
+ * account is known: over REST, and of a tool (rule M2).
+ */
+function pricedSteps(
+  resource: Resource,
+  price: number,
+  answer: ApiMiddleware,
+  { credits, metrics }: RouteDeps,
+): readonly ApiMiddleware[] {
+  const charged = price === 0 ? passLimits : charge(credits, price, metrics)
+  return [limitQuery, validate(resource), charged, answer]
+}
+
+/** The middleware of the tools of agents (rule M2), in the order of rule D2. */
+function mcpChain(
+  priced: readonly PricedResource[],
+  deps: RouteDeps,
+  { limitStarted, accountLimited, checks }: SharedSteps,
+): ApiMiddleware[] {
+  const { credits, corsOrigins, serverUrl, logger, metrics, position, trustedProxies } = deps
+  const requireScope: FollowToolDeps['requireScope'] = (ctx, scope) => {
+    if (ctx.state.key !== undefined)
+      requireKeyUse(ctx.state.key, scope, addressOfRequest(ctx, trustedProxies))
+  }
+  const tools = [
+    ...resourceTools(
+      priced.map((one) => ({ ...one, steps: [showCredits(credits), ...one.steps] })),
+      requireScope,
+    ),
+    followTool({
+      ...deps,
+      walletCount: position.walletCount,
+      requireScope,
+      onCharged: (count) => metrics.creditsCharged.inc({ resource: '/mcp' }, count),
+    }),
+  ]
+  return [
+    showCredits(credits),
+    limitStarted,
+    requireOrigin(corsOrigins, serverUrl),
+    authenticate(checks, null),
+    accountLimited,
+    limitBody,
+    readBody,
     limitQuery,
-    validate(resource),
-    price === 0 ? passLimits : charge(credits, price, metrics),
-    answer,
+    mcpEndpoint(tools, logFailures(logger)),
   ]
 }
 

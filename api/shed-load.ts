@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { RequestListener } from 'node:http'
+import type { IncomingMessage, RequestListener } from 'node:http'
 import { ApiError, problem } from './errors.ts'
 import type { LoadShedder } from './load-shedder.ts'
 import { EXPOSED } from './middleware/cors.ts'
@@ -21,8 +21,7 @@ export function shedLoad(
   const { shedder, corsOrigins, onShed } = options
   return (request, response) => {
     const isAdmitted = shedder.admits()
-    if (isAdmitted || request.method !== 'GET' || !PRODUCT_PATH.test(request.url ?? ''))
-      return listener(request, response)
+    if (isAdmitted || !isProductCall(request)) return listener(request, response)
     onShed()
     const requestId = randomUUID()
     const body = JSON.stringify(problem(REFUSAL, requestId))
@@ -34,6 +33,11 @@ export function shedLoad(
   }
 }
 
+function isProductCall({ method, url = '' }: IncomingMessage): boolean {
+  return method === 'POST' ? MCP_PATH.test(url) : method === 'GET' && PRODUCT_PATH.test(url)
+}
+
+const MCP_PATH = /^\/mcp(?:\?|$)/
 /** Paths of the resources with a price. */
 const PRODUCT_PATH = /^\/(?:wallets|tokens|trades|prices|search)(?:[/?]|$)/
 

@@ -48,6 +48,7 @@ const API_ROOMS: Readonly<Record<string, readonly string[]>> = {
   middleware: ['accounts', 'auth', 'billing', 'credits', 'rate-limits', 'resources'],
   stream: ['channel', 'credits', 'items', 'middleware', 'resources', 'rows'],
   openapi: ['items', 'middleware', 'resources', 'stream'],
+  mcp: ['accounts', 'credits', 'items', 'middleware', 'openapi', 'resources', 'rows', 'stream'],
   dashboard: ['middleware', 'openapi'],
 }
 

@@ -10,7 +10,7 @@ export function cors(origins: readonly string[]): ApiMiddleware {
   return koaCors({
     origin: (ctx) => (origins.includes(ctx.get('Origin')) ? ctx.get('Origin') : ''),
     allowMethods: ['GET', 'POST', 'DELETE'],
-    allowHeaders: ['Authorization', 'Content-Type', 'If-None-Match'],
+    allowHeaders: ['Authorization', 'Content-Type', 'If-None-Match', 'MCP-Protocol-Version'],
     exposeHeaders: EXPOSED,
     maxAge: 86_400,
   })

@@ -10,7 +10,7 @@ import { createFailureLog } from './failure-log.ts'
  * Internal details stay in the log.
  */
 export function errors(logger: Logger, metrics: ApiMetrics): ApiMiddleware {
-  const logFailure = createFailureLog(logger)
+  const logFailure = logFailures(logger)
   return async function errors(ctx, next) {
     const started = performance.now()
     const { requestId } = ctx.state
@@ -23,18 +23,25 @@ export function errors(logger: Logger, metrics: ApiMetrics): ApiMiddleware {
       if (refusal.status === 401) ctx.set('WWW-Authenticate', 'Bearer')
       ctx.body = JSON.stringify(problem(refusal, requestId))
       ctx.type = 'application/problem+json'
-      if (refusal.status >= 500) {
-        const { resource } = ctx.state
-        // Messages of other errors may quote stored data.
-        const reason = error instanceof ServiceError ? error.message : (error as Error)?.name
-        const level = refusal.status === 500 ? 'error' : 'warn'
-        logFailure(level, { requestId, resource, code: refusal.code, reason })
-        logger.debug({ requestId, err: error }, 'request failed')
-      }
+      if (refusal.status >= 500) logFailure(error, ctx)
     }
     metrics.requestSeconds.observe(
       { resource: ctx.state.resource ?? 'none', status: answeredStatus(ctx) },
       (performance.now() - started) / 1000,
     )
+  }
+}
+
+/** Returns a function that logs an error which is a failure of the service. */
+export function logFailures(
+  logger: Logger,
+): (error: unknown, ctx: Parameters<ApiMiddleware>[0]) => void {
+  const logFailure = createFailureLog(logger)
+  return (error, { state: { requestId, resource } }) => {
+    const { status, code } = toApiError(error)
+    // Messages of other errors may quote stored data.
+    const reason = error instanceof ServiceError ? error.message : (error as Error)?.name
+    logFailure(status === 500 ? 'error' : 'warn', { requestId, resource, code, reason })
+    logger.debug({ requestId, err: error }, 'request failed')
   }
 }

@@ -21,20 +21,32 @@ export interface Page {
    * first request.
    */
   readonly isMadeAnew?: true
+  /** Renders the page as Markdown, for clients that prefer `text/markdown`; default: it cannot. */
+  readonly markdown?: () => string
   make(): string | Buffer
 }
 
-/** Answers with a page of HTML, script or style. It is rendered once unless `isMadeAnew`. */
+/**
+ * Answers with a page of HTML, script, style or Markdown. It is rendered once unless `isMadeAnew`.
+ */
 export function showPage(page: Page): ApiMiddleware {
-  const { type, make, name = page.path, policy = () => PAGE_POLICY } = page
+  const { type, make, markdown, name = page.path, policy = () => PAGE_POLICY } = page
   const { caching = 'public, max-age=300', isMadeAnew = false } = page
   let made: RenderedAnswer | undefined
+  let madeMarkdown: RenderedAnswer | undefined
   return async function showPage(ctx) {
     ctx.state.resource = name
-    if (made === undefined || isMadeAnew) made = renderBytes(Buffer.from(make()))
     ctx.set(PAGE_HEADERS)
     ctx.set('Content-Security-Policy', policy())
     ctx.set('Cache-Control', caching)
+    if (markdown !== undefined) {
+      ctx.vary('Accept')
+      if (ctx.accepts('text/html', 'text/markdown') === 'text/markdown') {
+        madeMarkdown ??= renderBytes(Buffer.from(markdown()))
+        return send(ctx, madeMarkdown, 'text/markdown; charset=utf-8')
+      }
+    }
+    if (made === undefined || isMadeAnew) made = renderBytes(Buffer.from(make()))
     await send(ctx, made, type)
   }
 }

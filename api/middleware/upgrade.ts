@@ -113,7 +113,8 @@ export function upgrade(deps: {
   }
 }
 
-function feedKeyOf(key: ProductKey, tokens: Pick<Tokens, 'isRevoked'>): FeedKey {
+/** Returns the key of a request as the feed keeps it. */
+export function feedKeyOf(key: ProductKey, tokens: Pick<Tokens, 'isRevoked'>): FeedKey {
   const { account, kind } = key
   if (kind === 'own') return { account, kind }
   if (kind === 'named') {

@@ -38,6 +38,30 @@ export class JsonSchemas {
   }
 }
 
+/**
+ * Returns the JSON Schema (draft 2020-12) of what a zod schema outputs, complete in itself: schemas
+ * with an `id` are in its `$defs`. The outermost one is inline.
+ */
+export function completeSchema(schema: z.ZodType): JsonSchema {
+  const { components, root } = collect(schema)
+  const { $ref, ...rest } = root
+  const id = typeof $ref === 'string' ? $ref.replace('#/components/schemas/', '') : null
+  const outermost = id === null ? rest : { ...components[id], ...rest }
+  const others = Object.entries(components).filter(([name]) => name !== id)
+  return JSON.parse(
+    JSON.stringify({
+      ...outermost,
+      ...(others.length > 0 && { $defs: Object.fromEntries(others) }),
+    }).replaceAll('"#/components/schemas/', '"#/$defs/'),
+  )
+}
+
+function collect(schema: z.ZodType) {
+  const schemas = new JsonSchemas('draft-2020-12')
+  const root = schemas.of(schema)
+  return { root, components: schemas.components }
+}
+
 /** Returns the schema with references into the document's components. */
 function referring(schema: object): JsonSchema {
   return JSON.parse(

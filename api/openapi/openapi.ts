@@ -128,12 +128,12 @@ function operation(resource: Resource, schemas: JsonSchemas) {
     operationId: operationId(resource),
     tags: [tag],
     summary,
-    description: isMetered ? `${description}\n\n**${creditsOf(price)}** an answer.` : description,
+    description: isMetered ? `${description}\n\n**${priceText(price)}** an answer.` : description,
     ...(needsKey && { 'x-credits-cost': price, security: [{ apiKey: [] }] }),
     ...(!needsKey && { security: needsSession ? [{ dashboardToken: [] }] : [] }),
     parameters: [
-      ...parameters('path', params, schemas),
-      ...parameters('query', query, schemas),
+      ...parametersOf('path', params, schemas),
+      ...parametersOf('query', query, schemas),
       ...(isMetered ? [IF_NONE_MATCH] : []),
     ],
     ...(requestBody && {
@@ -173,7 +173,8 @@ const IF_NONE_MATCH = {
   schema: { type: 'string' },
 }
 
-function creditsOf(price: number): string {
+/** A price in words, for example `3 credits`. */
+export function priceText(price: number): string {
   return price === 1 ? '1 credit' : `${price} credits`
 }
 
@@ -186,7 +187,12 @@ function operationId(resource: Resource): string {
   return `${methodOf(resource).toLowerCase()}${words.map((word) => word[0]?.toUpperCase() + word.slice(1)).join('')}`
 }
 
-function parameters(where: 'path' | 'query', { shape }: z.ZodObject, schemas: JsonSchemas) {
+/** Returns the parameters of a schema of path or query, as OpenAPI Parameter Objects. */
+export function parametersOf(
+  where: 'path' | 'query',
+  { shape }: z.ZodObject,
+  schemas: JsonSchemas,
+) {
   return Object.entries(shape).map(([name, schema]) => {
     // Parameter schemas are always zod schemas, but the type of a shape is wider.
     const { description, examples, ...rest } = schemas.of(schema as z.ZodType)

@@ -6,6 +6,7 @@ import { ABOUT } from './about.ts'
 import { asyncApiDocument } from './asyncapi.ts'
 import { feedPage } from './feed-page.ts'
 import { docsPage, html, paragraphs } from './html.ts'
+import { markdownDocuments } from './markdown-pages.ts'
 import { openApiDocument } from './openapi.ts'
 import { securityPage, securityText } from './security.ts'
 
@@ -25,6 +26,7 @@ export interface DocumentationOptions {
 /** Returns the documents and the pages that show them. All their files are served here. */
 export function documentation(options: DocumentationOptions): readonly Page[] {
   const { resources, serverUrl, securityContact, now } = options
+  const markdown = markdownDocuments(resources, serverUrl, securityContact)
   const json = (document: () => object) => () => JSON.stringify(document())
   return [
     {
@@ -37,10 +39,21 @@ export function documentation(options: DocumentationOptions): readonly Page[] {
       type: 'application/json',
       make: json(() => asyncApiDocument(serverUrl())),
     },
-    { path: '/docs', type: HTML, make: indexPage },
-    { path: '/docs/rest', type: HTML, make: restPage },
-    { path: '/docs/feed', type: HTML, make: () => feedPage(asyncApiDocument(serverUrl())) },
-    { path: '/docs/security', type: HTML, make: () => securityPage(securityContact) },
+    { path: '/docs', type: HTML, make: indexPage, markdown: markdown.index },
+    { path: '/docs/rest', type: HTML, make: restPage, markdown: markdown.rest },
+    {
+      path: '/docs/feed',
+      type: HTML,
+      make: () => feedPage(asyncApiDocument(serverUrl())),
+      markdown: markdown.feed,
+    },
+    {
+      path: '/docs/security',
+      type: HTML,
+      make: () => securityPage(securityContact),
+      markdown: markdown.security,
+    },
+    ...markdown.pages,
     ...(securityContact === null ? [] : [securityTextPage(securityContact, serverUrl, now)]),
     { path: '/docs/docs.css', type: 'text/css; charset=utf-8', make: () => STYLE },
     { path: '/docs/rest.js', type: SCRIPT, make: () => START_SWAGGER },
@@ -81,6 +94,7 @@ function indexPage(): string {
     <ul>
       <li><a href="/docs/rest">REST</a>, every endpoint, with a form to try it · <a href="/openapi.json">openapi.json</a> (OpenAPI 3.1)</li>
       <li><a href="/docs/feed">Live feed</a>, every message of the WebSocket · <a href="/asyncapi.json">asyncapi.json</a> (AsyncAPI 3.0)</li>
+      <li><a href="/docs/agents.md">Agents</a>, the tools of the Model Context Protocol · <a href="/llms.txt">llms.txt</a> (all documents as Markdown)</li>
       <li><a href="/docs/security">Security</a>, how to report a problem</li>
     </ul>
     ${paragraphs(ABOUT)}`,

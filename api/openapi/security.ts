@@ -30,12 +30,21 @@ export function securityPage(contact: string | null): string {
     <h2>How to report</h2>
     ${
       contact === null
-        ? html`<p>The operator of this installation has not named a contact. Please ask the people who gave you access.</p>`
+        ? html`<p>${NO_CONTACT}</p>`
         : html`<p>Write to <a href="${contact}">${contact}</a>, in English.</p>`
     }
     ${paragraphs(POLICY)}`,
   )
 }
+
+/** Returns the same page as Markdown. */
+export function securityMarkdown(contact: string | null): string {
+  const how = contact === null ? NO_CONTACT : `Write to <${contact}>, in English.`
+  return `# Reporting a security problem\n\n${how}\n\n${POLICY}\n`
+}
+
+const NO_CONTACT =
+  'The operator of this installation has not named a contact. Please ask the people who gave you access.'
 
 const POLICY = `Describe the steps that show the problem, what an attacker gains, and the \`X-Request-Id\` of the answers concerned. Do not send API keys, tokens or data of other people.
 

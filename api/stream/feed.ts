@@ -12,6 +12,7 @@ import { inTime } from '../../pipeline/store/timely-store.ts'
 import { type AccountChannel, createMemoryChannel } from '../channel/account-channel.ts'
 import type { Account } from '../credits/meter.ts'
 import type { CursorCodec } from '../cursor.ts'
+import { ApiError } from '../errors.ts'
 import { type PublishedSwap, tradeItem } from '../items/trade.ts'
 import type { FeedKey, Upgrade, UpgradeHandler, Viewer } from '../middleware/upgrade.ts'
 import type { FeedStatus } from '../resources/status.ts'
@@ -23,6 +24,7 @@ import {
   type BlockSource,
   CreditBlock,
 } from './credit-block.ts'
+import { type FollowedTrades, type FollowRequest, followTrades } from './follow-trades.ts'
 import { KeyAccess } from './key-access.ts'
 import { MissedRevocations, type RevokedKey } from './missed-revocations.ts'
 import { OpenSockets } from './open-sockets.ts'
@@ -32,6 +34,8 @@ import { createFeedMetrics, type FeedMetrics } from './telemetry.ts'
 import { createTradeBatch } from './trade-batch.ts'
 import { TradeConnection } from './trade-connection.ts'
 import { TradeHistory } from './trade-history.ts'
+import type { TradeReceiver } from './trade-receiver.ts'
+import type { TradeWait } from './trade-wait.ts'
 import { createTransport } from './transport.ts'
 import { createUpgradeServer, refuseUpgrade } from './upgrade-server.ts'
 import { ViewConnection } from './view-connection.ts'
@@ -106,7 +110,7 @@ export class Feed implements UpgradeHandler, FeedStatus {
   readonly #messageLimit: MessageLimit
   readonly #server = createUpgradeServer()
   readonly #sockets: OpenSockets
-  readonly #traders: ConnectionRegistry<TradeConnection>
+  readonly #traders: ConnectionRegistry<TradeReceiver>
   readonly #viewers: ConnectionRegistry<ViewConnection>
   readonly #keyAccess = new KeyAccess()
   readonly #missedRevocations: MissedRevocations
@@ -122,6 +126,8 @@ export class Feed implements UpgradeHandler, FeedStatus {
   #heartbeats: Promise<void> | null = null
   #stopTimers: () => void = () => {}
   #isStopping = false
+  /** Calls that wait for trades. */
+  #waits = 0
 
   constructor(deps: FeedDeps, options: FeedOptions = {}) {
     this.#deps = deps
@@ -280,7 +286,7 @@ export class Feed implements UpgradeHandler, FeedStatus {
   }
 
   connections(): number {
-    return this.#sockets.size
+    return this.#sockets.size + this.#waits
   }
 
   accept({ request, socket, head }: Upgrade, key: FeedKey, left: number): void {
@@ -303,6 +309,43 @@ export class Feed implements UpgradeHandler, FeedStatus {
     this.#server.handleUpgrade(request, socket, head, (webSocket) =>
       this.#openViews(relay, webSocket, socket, viewer),
     )
+  }
+
+  /**
+   * Returns messages of the channel `trades` after a position, and waits for the first (rule M2).
+   * Nothing is charged. Rejects like `followTrades`, also before the feed has started.
+   */
+  follow(request: FollowRequest): Promise<FollowedTrades> {
+    const [relay, history] = [this.#relay, this.#history]
+    if (relay === null || history === null || this.#isStopping)
+      return Promise.reject(new ApiError('unavailable', { headers: { 'Retry-After': '1' } }))
+    const register = (wait: TradeWait) => this.#registerWait(wait)
+    return followTrades({ relay, history, register }, request)
+  }
+
+  /** Records trades that a call answered, and gives the credits of withdrawn ones back. */
+  onFollowed(account: Account, trades: number, retracted: readonly string[]): void {
+    this.#metrics.messages.inc(trades)
+    if (retracted.length > 0) this.#deps.credits.giveBackLater(account, retracted)
+  }
+
+  #registerWait(wait: TradeWait): () => void {
+    const { account, kind } = wait.key
+    // As for a connection: the dashboard of a wallet has a seat beside its API keys.
+    const seat = kind === 'session' ? seatOf(account) : account
+    const name = randomUUID()
+    this.#waits++
+    wait.onEnd = () => {
+      this.#traders.deactivate(seat, wait)
+      this.#keyAccess.delete(wait)
+    }
+    this.#keyAccess.add(wait)
+    this.#traders.add(seat, name, wait, kind === 'session' ? 1 : undefined)
+    return () => {
+      this.#waits--
+      wait.onEnd()
+      this.#track(this.#traders.remove(name))
+    }
   }
 
   /** Ends the trade connections with the own key of an account, which was rotated (rule F6). */

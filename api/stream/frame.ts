@@ -20,3 +20,9 @@ export function frameText(text: string): Buffer {
   frame.write(text, header)
   return frame
 }
+
+/** Returns the text of a frame that `frameText` made. */
+export function textOfFrame(frame: Buffer): string {
+  const length = frame[1] ?? 0
+  return frame.toString('utf8', length < 126 ? 2 : length === 126 ? 4 : 10)
+}

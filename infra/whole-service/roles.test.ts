@@ -140,6 +140,13 @@ test(`with the users of their roles three processes serve and bill customers${wh
     ...[`/tokens/${mint}/swaps`, `/tokens/${mint}/wallet-aggregates`, '/tokens/held'],
   ])
     t.is((await ask(api, path, key)).status, 200, path)
+  const tool = { name: 'list_trades', arguments: { limit: 1 } }
+  const called = await ask(api, '/mcp', key, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: tool }),
+  })
+  t.deepEqual([called.status, called.headers.get('x-credits-cost')], [200, '3'])
   for (const path of [
     ...['/me/keys', '/me/sessions', '/me/events', '/billing/pro/payments'],
     ...['/me/usage', '/billing/credits/topups', '/me/watchlists/trending', '/me/signals/filter'],
