@@ -8,7 +8,7 @@ export const solAmount: number | undefined = items[0]?.sol_amount
 // @ts-expect-error: answers have their fields and no others
 export const nothing = items[0]?.nothing
 // @ts-expect-error: not a side
-export const refused = service.trades({ side: 'hold' })
+export const readRefusal = service.trades({ side: 'hold' })
 export const follow = async function* (): AsyncGenerator<Followed> {
   yield* service.follow({ wallets: ['W1'] })
 }

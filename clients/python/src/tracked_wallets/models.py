@@ -1011,6 +1011,7 @@ class Problem(Model):
             "account_disabled",
             "address_not_allowed",
             "scope_missing",
+            "origin_not_allowed",
             "pro_required",
             "not_found",
             "wallet_not_found",
@@ -1044,6 +1045,7 @@ class Problem(Model):
             "account_disabled",
             "address_not_allowed",
             "scope_missing",
+            "origin_not_allowed",
             "pro_required",
             "not_found",
             "wallet_not_found",
@@ -1375,7 +1377,7 @@ class WalletsAnswer(Answer):
 
     as_of: int | None = None
     """
-    Full hour at which the period ends, unix seconds; null while history is still being fetched, without items. Only in a sorted list
+    Full hour at which the period ends, unix seconds; null while history is still being fetched: such an answer has no items and costs nothing. Only in a sorted list
     """
 
     items: list[RankedWallet]
