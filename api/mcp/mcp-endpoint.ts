@@ -1,12 +1,15 @@
 import assert from 'node:assert'
 import { Server } from '@modelcontextprotocol/sdk/server/index.js'
-import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import {
   CallToolRequestSchema,
   type CallToolResult,
   ErrorCode,
+  type JSONRPCMessage,
+  JSONRPCMessageSchema,
   ListToolsRequestSchema,
   McpError,
+  SUPPORTED_PROTOCOL_VERSIONS,
 } from '@modelcontextprotocol/sdk/types.js'
 import type { jsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/types.js'
 import { VERSION } from '../../pipeline/runtime/version.ts'
@@ -49,64 +52,54 @@ export function mcpEndpoint(
           'A request has one JSON-RPC message: batches are not supported. Send each by itself.',
         errors: [{ in: 'body', name: '', message: 'expected one JSON-RPC message' }],
       })
+    const version = ctx.get('MCP-Protocol-Version')
+    if (version !== '' && !SUPPORTED_PROTOCOL_VERSIONS.includes(version))
+      throw new ApiError('invalid_parameter', { title: BAD_VERSION })
+    const message = JSONRPCMessageSchema.safeParse(body)
+    if (!message.success)
+      throw new ApiError('invalid_parameter', {
+        title: 'The request body is not a JSON-RPC 2.0 message of MCP.',
+        errors: [{ in: 'body', name: '', message: 'expected a message of MCP' }],
+      })
     const server = new Server({ name: 'tracked-wallets', version: VERSION }, SERVER_OPTIONS)
     server.setRequestHandler(ListToolsRequestSchema, () => list)
     server.setRequestHandler(CallToolRequestSchema, ({ params }) =>
       call(ctx, params.name, params.arguments ?? {}),
     )
-    const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
-    await server.connect(transport)
-    try {
-      await send(ctx, await transport.handleRequest(requestOf(ctx), { parsedBody: body }))
-    } finally {
-      await server.close()
+    const response = await exchange(server, message.data)
+    ctx.set('Cache-Control', 'no-store')
+    if (response === null) {
+      ctx.body = null
+      ctx.status = 202
+      return
     }
+    ctx.type = 'application/json'
+    ctx.body = JSON.stringify(response)
   }
 }
 
-/** The request as the SDK reads it, with nothing of the client but the protocol's version. */
-function requestOf(ctx: CallContext): Request {
-  const version = ctx.get('MCP-Protocol-Version')
-  return new Request('http://localhost/mcp', {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      // Answers are always JSON, so clients need not accept both.
-      accept: 'application/json, text/event-stream',
-      ...(version !== '' && { 'mcp-protocol-version': version }),
-    },
+/**
+ * Hands one message to a server and returns its response; null for a message that has none. It is
+ * the SDK's stateless transport with answers as JSON, without the web streams of each request.
+ */
+async function exchange(server: Server, message: JSONRPCMessage): Promise<JSONRPCMessage | null> {
+  let respond: (response: JSONRPCMessage) => void = () => {}
+  const responded = new Promise<JSONRPCMessage>((resolve) => {
+    respond = resolve
   })
+  const transport: Transport = {
+    start: async () => {},
+    close: async () => {},
+    // Nothing else is sent: no tool sends notifications or requests.
+    send: async (sent) => respond(sent),
+  }
+  await server.connect(transport)
+  transport.onmessage?.(message)
+  return 'method' in message && 'id' in message ? responded : null
 }
 
-/** Sends what the SDK answers. Its refusals become problem documents (rule D1). */
-async function send(ctx: CallContext, response: Response): Promise<void> {
-  const text = await response.text()
-  if (response.status >= 400) {
-    const message = messageOf(text)
-    throw new ApiError('invalid_parameter', {
-      title: message,
-      errors: [{ in: 'body', name: '', message: 'expected a message of MCP' }],
-    })
-  }
-  ctx.set('Cache-Control', 'no-store')
-  ctx.status = response.status
-  if (text === '') {
-    ctx.body = null
-    ctx.status = response.status
-    return
-  }
-  ctx.type = 'application/json'
-  ctx.body = text
-}
-
-/** The message of a JSON-RPC error, without what the client sent. */
-function messageOf(text: string): string {
-  const { error }: { error?: { message?: string } } = JSON.parse(text)
-  const isVersion = error?.message?.includes('protocol version') === true
-  return isVersion
-    ? 'This MCP-Protocol-Version is not supported. Begin with initialize, which negotiates one.'
-    : 'The request body is not a JSON-RPC 2.0 message of MCP.'
-}
+const BAD_VERSION =
+  'This MCP-Protocol-Version is not supported. Begin with initialize, which negotiates one.'
 
 /** Nothing is elicited from clients, so nothing needs validation. */
 const NO_VALIDATOR: jsonSchemaValidator = {
