@@ -2,6 +2,7 @@ import test from 'ava'
 import type { Address } from '../../pipeline/domain/address.ts'
 import type { Swap } from '../../pipeline/domain/event.ts'
 import { aMarker } from '../../pipeline/testing/a-marker.ts'
+import { createMemoryChannel } from '../channel/account-channel.ts'
 import { tradeItem } from '../items/trade.ts'
 import { aSwap, BONK, JUP, served } from '../testing/a-swap.ts'
 import { ask } from '../testing/ask.ts'
@@ -9,6 +10,7 @@ import { connectAgent, textOf } from '../testing/connect-agent.ts'
 import { openEmbeddedStore, type TestStore } from '../testing/open-stores.ts'
 import { insertWallets } from '../testing/rows.ts'
 import { startApi, type TestApi } from '../testing/start-api.ts'
+import { connect } from '../testing/start-feed.ts'
 
 /*
  * The tool `follow_trades` (rule M2), with the client of the official SDK. Where trades come from,
@@ -17,12 +19,13 @@ import { startApi, type TestApi } from '../testing/start-api.ts'
 
 let opened: TestStore
 let api: TestApi
+const channel = createMemoryChannel()
 let slot = 200
 
 test.before(async () => {
   opened = await openEmbeddedStore()
   await insertWallets(opened.store, 4)
-  api = await startApi(opened.store)
+  api = await startApi(opened.store, { channel })
   await api.writer.moveTo(slot)
 })
 test.after.always(async () => {
@@ -163,6 +166,29 @@ test.serial('a wait ends with its key, and with a newer wait of the account', as
   t.is(await outcome(deleted), 'unauthorized')
   await Promise.all([byName.agent.close(), withOwn.agent.close(), byReader.close()])
 })
+
+test.serial(
+  'a wait and a connection of the account do not end each other; a disabled account ends both',
+  async (t) => {
+    const { agent, key, wallet, follow } = await follower(100)
+    const socket = await connect(`${api.url.replace('http', 'ws')}/ws`, key)
+    const waiting = follow({ wait_seconds: 25 })
+    await registered(2)
+    const other = await connect(`${api.url.replace('http', 'ws')}/ws`, key)
+    t.deepEqual(await socket.take(1), [{ type: 'superseded' }]) // by the other connection
+    await other.subscribe()
+    const [swap] = await append({})
+    t.deepEqual(dataOf((await waiting).items), itemsOf([swap!]))
+    t.deepEqual(dataOf((await other.take(1)) as Item[]), itemsOf([swap!]))
+
+    const last = follow({ wait_seconds: 25 })
+    await registered(2)
+    await channel.accessChanged(wallet, true)
+    t.is((await last).result._meta?.code, 'account_disabled')
+    t.deepEqual(await other.take(1), [{ type: 'account_disabled' }])
+    await agent.close()
+  },
+)
 
 test.serial('arguments that are not allowed are named, and nothing is charged', async (t) => {
   const { agent, follow } = await follower(5)

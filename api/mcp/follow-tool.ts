@@ -70,7 +70,7 @@ const DESCRIPTION = [
   'Waits for trades of the tracked wallets, and answers as soon as there are some.',
   'Pass the `cursor` of each result to the next call: every trade then comes exactly once, oldest first.',
   'A trade whose block never became final is withdrawn by an item of type `retracted` with its `trade_id`; its credit is given back.',
-  'Without a new trade the list is empty, and the call is free. A wait counts as a connection of the account to the feed.',
+  'Without a new trade the list is empty, and the call is free. An account waits in one call at a time, beside its connections to the feed.',
   '\n\nCosts 1 credit a trade, as on the feed. Needs a key with the scope `feed`.',
 ].join(' ')
 

@@ -164,8 +164,8 @@ export class Feed implements UpgradeHandler, FeedStatus {
       onKeyDeleted: (_account, keySha256) => this.#keyAccess.endKey(keySha256),
       onAccessChanged: (account, isDisabled) => {
         if (!isDisabled) return
-        this.#traders.endAll(account, 'account_disabled')
-        this.#traders.endAll(seatOf(account), 'account_disabled')
+        for (const name of [account, seatOf(account), waitsOf(account)])
+          this.#traders.endAll(name, 'account_disabled')
         this.#viewers.endAll(dashboardOf(account), 'account_disabled')
       },
       onLoggedOut: (tokenId) => {
@@ -330,9 +330,8 @@ export class Feed implements UpgradeHandler, FeedStatus {
   }
 
   #registerWait(wait: TradeWait): () => void {
-    const { account, kind } = wait.key
-    // As for a connection: the dashboard of a wallet has a seat beside its API keys.
-    const seat = kind === 'session' ? seatOf(account) : account
+    // Beside its connections: an agent that waits does not end a program that follows the feed.
+    const seat = waitsOf(wait.key.account)
     const name = randomUUID()
     this.#waits++
     wait.onEnd = () => {
@@ -340,7 +339,7 @@ export class Feed implements UpgradeHandler, FeedStatus {
       this.#keyAccess.delete(wait)
     }
     this.#keyAccess.add(wait)
-    this.#traders.add(seat, name, wait, kind === 'session' ? 1 : undefined)
+    this.#traders.add(seat, name, wait)
     return () => {
       this.#waits--
       wait.onEnd()
@@ -350,8 +349,9 @@ export class Feed implements UpgradeHandler, FeedStatus {
 
   /** Ends the trade connections with the own key of an account, which was rotated (rule F6). */
   #endOwnKey(account: Account): void {
-    for (const connection of this.#traders.activeOf(account))
-      if (connection.key.kind === 'own') connection.end('key_rotated')
+    for (const name of [account, waitsOf(account)])
+      for (const connection of this.#traders.activeOf(name))
+        if (connection.key.kind === 'own') connection.end('key_rotated')
   }
 
   /** Closes the connections whose dashboard token is no longer valid. */
@@ -503,6 +503,11 @@ function dashboardOf(wallet: string): Account {
 /** The name under which the trade connection of a wallet's dashboard is registered (rule L16). */
 function seatOf(wallet: string): Account {
   return `seat:${wallet}`
+}
+
+/** The name under which the calls of an account that wait for trades are registered (rule M2). */
+function waitsOf(account: string): Account {
+  return `wait:${account}`
 }
 
 /** The parts of the storage position that the feed uses. */

@@ -43,8 +43,8 @@ export interface FollowTradesDeps {
 /**
  * Returns the messages after a position, as catching up on the feed sends them (rule F4): from
  * storage, then from the window of the relay. Without any it waits until one is published, or until
- * `waitMs` have passed. Only then is it a connection of its account. Rejects with `unavailable`
- * when storage does not answer, and with the refusal of a wait that was ended.
+ * `waitMs` have passed. Only then is it a wait of its account. Rejects with `unavailable` when
+ * storage does not answer, and with the refusal of a wait that was ended.
  */
 export async function followTrades(
   deps: FollowTradesDeps,

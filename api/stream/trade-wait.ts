@@ -4,8 +4,8 @@ import type { EndReason } from './protocol-handler.ts'
 import type { TradeReceiver } from './trade-receiver.ts'
 
 /**
- * A call that waits for trades. It counts as a connection of its account (rule F6), and ends with
- * its key, as a connection does.
+ * A call that waits for trades. It ends with its key, as a connection does, and with newer waits of
+ * its account (rule M2).
  */
 export class TradeWait implements TradeReceiver {
   readonly key: FeedKey
@@ -67,4 +67,4 @@ function refusalOf(reason: EndReason): ApiError {
 }
 
 const SUPERSEDED =
-  'A newer connection of this account to the feed has ended this wait. Follow one at a time; the cursor is still valid.'
+  'A newer wait of this account has ended this one. Wait in one call at a time; the cursor is still valid.'
