@@ -167,6 +167,7 @@ test.serial('the terms of a key are checked, and an account has at most 20', asy
     [{ scopes: [] }, 'scopes'],
     [{ scopes: ['read', 'read'] }, 'scopes'],
     [{ scopes: ['write'] }, 'scopes'],
+    [{ scopes: undefined }, 'scopes'],
     [{ expires_at: Math.floor(clock.now / 1000) }, 'expires_at'],
     [{ expires_at: '1' }, 'expires_at'],
     [{ allowed_addresses: [] }, 'allowed_addresses'],

@@ -5,10 +5,15 @@ import { time } from './fields.ts'
 
 /** How many addresses and networks the list of a key may have. */
 const MOST_ADDRESSES = 20
-const scopes = z.array(z.enum(KEY_SCOPES)).min(1).max(KEY_SCOPES.length).meta({
-  description: '`read`: REST calls of the product. `feed`: the live feed',
-  uniqueItems: true,
-})
+const SCOPES = { error: 'expected a list of read, feed or both' }
+const scopes = z
+  .array(z.enum(KEY_SCOPES, SCOPES), SCOPES)
+  .min(1, SCOPES)
+  .max(KEY_SCOPES.length, SCOPES)
+  .meta({
+    description: '`read`: REST calls of the product. `feed`: the live feed',
+    uniqueItems: true,
+  })
 
 /** A named API key, as its owner sees it (rule L15). */
 export const ApiKeyItem = z

@@ -151,7 +151,7 @@ const EXAMPLES: Readonly<Record<string, readonly object[]>> = {
     {
       type: 'error',
       code: 'wallet_not_found',
-      message: 'wallets: no tracked wallet has one of the aliases.',
+      message: 'wallets: no tracked wallet has the alias W999.',
     },
   ],
   Pong: [{ type: 'pong' }],

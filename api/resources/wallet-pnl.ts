@@ -31,7 +31,7 @@ const DOCS: ResourceDocs<ProfitAnswer> = {
   tag: 'Wallets',
   summary: 'Profit of one wallet over time',
   description:
-    'Points at full hours or days in UTC from `from` to before `to`, and one at the newest stored block if `to` is after it; at most 1000. What happened until a point counts, and the prices of then. A position without a price counts in `unpriced` and `open_cost_sol` only, so `total_sol` is what is known.',
+    'Points at full hours or days in UTC from `from` to before `to`, and one at the newest stored block if `to` is after it; at most 1000. What happened at or before a point counts, in its second too, and the prices of then. A position without a price counts in `unpriced` and `open_cost_sol` only, so `total_sol` is what is known.',
   problems: ['wallet_not_found'],
   example: {
     wallet: 'W12',

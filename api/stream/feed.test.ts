@@ -296,6 +296,21 @@ test('a bad message gets an error with its code and the connection stays; three 
   await service.close()
 })
 
+test('a refused filter names the alias that it does not know, and shows nothing else of it', async (t) => {
+  const service = await startFeed()
+  const client = await service.connect('alice')
+  const refusal = async (...wallets: readonly string[]) => {
+    client.send({ action: 'subscribe', channels: ['trades'], wallets })
+    const [answer] = (await client.take(1)) as { message: string }[]
+    client.send({ action: 'ping' })
+    await client.take(1)
+    return answer?.message
+  }
+  t.is(await refusal('W1', 'W101'), 'wallets: no tracked wallet has the alias W101.')
+  t.is(await refusal(BONK), 'wallets: expected aliases, such as W1.')
+  await service.close()
+})
+
 test('a message over 4 KB closes with 1009', async (t) => {
   const service = await startFeed()
   await fund(service.meter, 'alice', 100)

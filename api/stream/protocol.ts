@@ -80,8 +80,8 @@ export function readMessage<Position>(
     const wallet = parseAlias(alias)
     return wallet === null || !deps.isTracked(wallet)
   }
-  if (aliases.data?.some(isUnknown))
-    return bad('wallet_not_found', 'wallets: no tracked wallet has one of the aliases.')
+  const untracked = aliases.data?.find(isUnknown)
+  if (untracked !== undefined) return bad('wallet_not_found', untrackedText(untracked))
   const unknown = unknownNames(Object.keys(message.data), SUBSCRIBE_FIELDS)
   const position = typeof after === 'string' ? deps.decodeCursor(after) : null
   if (after !== undefined && position === null)
@@ -94,6 +94,13 @@ export function readMessage<Position>(
     after: position,
     unknown: unknown.length > 0 ? unknown : undefined,
   }
+}
+
+/** Shows what the client sent only where it is an alias: it may be an address. */
+function untrackedText(alias: string): string {
+  return parseAlias(alias) === null
+    ? 'wallets: expected aliases, such as W1.'
+    : `wallets: no tracked wallet has the alias ${alias}.`
 }
 
 const SUBSCRIBE_FIELDS = new Set(Object.keys(SubscribeMessage.shape))

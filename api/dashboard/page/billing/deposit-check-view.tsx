@@ -34,7 +34,8 @@ export function DepositCheckView<Body>(props: {
           <>
             <p>
               Checking for your payment. It counts once Solana has finalized it, about 13 seconds
-              after you sent it. You can leave this page and check again later.
+              after you sent it. If you leave this page, come back and check again: the check is
+              what credits it.
             </p>
             <progress aria-label="Checks so far" value={check.attempt} max={check.maxAttempts} />
           </>

@@ -1,7 +1,10 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
 
-/** A dialog above the page. Escape, its button and a click beside it call `close`. */
+/**
+ * A dialog above the page. Its first field has the focus, if it has one. Escape, its button and a
+ * click beside it call `close`.
+ */
 export function Modal(props: {
   readonly title: string
   readonly close: () => void
@@ -10,7 +13,10 @@ export function Modal(props: {
   const { title, close, children } = props
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
-  useEffect(() => dialog.current?.showModal(), [])
+  useEffect(() => {
+    dialog.current?.showModal()
+    dialog.current?.querySelector('input')?.focus()
+  }, [])
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the browser closes a dialog on Escape
     <dialog

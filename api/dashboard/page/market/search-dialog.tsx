@@ -15,10 +15,12 @@ const MAX_LISTED = 10
 
 /**
  * Finds wallets and tokens. Aliases and addresses are opened without a request; other texts are
- * sent by a button that names its price.
+ * sent by a button that names its price, or by Enter.
  */
 export function SearchDialog({ close }: { readonly close: () => void }) {
   const [text, setText] = useState('')
+  /** The text that the customer has sent by Enter. */
+  const [entered, setEntered] = useState('')
   useEffect(() => {
     addEventListener('hashchange', close)
     return () => removeEventListener('hashchange', close)
@@ -30,7 +32,7 @@ export function SearchDialog({ close }: { readonly close: () => void }) {
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          if (direct === null) return
+          if (direct === null) return setEntered(q)
           location.hash = direct.hash
           close()
         }}
@@ -54,13 +56,18 @@ export function SearchDialog({ close }: { readonly close: () => void }) {
         )}
       </form>
       {q === '' && <FavouriteList />}
-      {q !== '' && direct === null && <NameSearch key={q} q={q} />}
+      {q !== '' && direct === null && <NameSearch key={q} q={q} isEntered={entered === q} />}
     </Modal>
   )
 }
 
-function NameSearch({ q }: { readonly q: string }) {
+/** What a text finds. It is sent by the button, or at once if it was entered. */
+function NameSearch({ q, isEntered }: { readonly q: string; readonly isEntered: boolean }) {
   const query = usePaidQuery<SearchResponse>(`/search?q=${encodeURIComponent(q)}`, 1, true)
+  const { response, isLoading, load } = query
+  useEffect(() => {
+    if (isEntered && response === null && !isLoading) load()
+  }, [isEntered])
   return (
     <PaidView query={query} what={`what “${q}” finds`}>
       {({ body: { items } }) =>
@@ -114,7 +121,7 @@ function FavouriteList() {
         ))}
       </ul>
       <p>
-        <a href="#/favourites">All {favourites.length} favourites</a>
+        <a href="#/favourites">All favourites ({favourites.length})</a>
       </p>
     </>
   )
