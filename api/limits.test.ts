@@ -84,7 +84,7 @@ test('pages of configured origins may call and read every header field; others g
   t.is(allowed.status, 204)
   t.is(
     allowed.headers.get('access-control-allow-headers'),
-    'Authorization,Content-Type,If-None-Match',
+    'Authorization,Content-Type,If-None-Match,MCP-Protocol-Version',
   )
   const refused = await preflight('https://evil.example')
   t.is(refused.status, 405)
