@@ -68,7 +68,7 @@ def test_the_notebook_draws_what_the_service_answers(
     with recording(service) as (url, answers):
         monkeypatch.setenv("TRACKED_WALLETS_URL", url)
         monkeypatch.setenv("TRACKED_WALLETS_API_KEY", service.api_key)
-        NotebookClient(notebook, kernel_name="python3", timeout=120).execute()
+        NotebookClient(notebook, kernel_name="python3", startup_timeout=180, timeout=120).execute()
 
     *_, cost, figures = [printed(cell) for cell in notebook.cells if cell.cell_type == "code"]
     drawn = json.loads(figures)
