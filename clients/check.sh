@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Checks the packages of customers: builds each, installs it in a fresh folder as a customer would,
-# and tests what is installed against the embedded service over the simulated market. Needs a build
-# (`npm run build`), npm, python3 with venv, and PyPI.
+# and tests what is installed, the samples of its README and the notebook of examples/ against the
+# embedded service over the simulated market. Needs a build (`npm run build`), npm, python3 with
+# venv, and PyPI.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
@@ -22,16 +23,17 @@ say 'Python: build, lint, types'
 cd clients/python
 python3 -m venv "$work/venv"
 python=$work/venv/bin/python
-# The versions of the tools are in the dependency group of pyproject.toml.
+# The versions of the tools are in the dependency groups of pyproject.toml.
 tools=$("$python" -c "
 import tomllib
 project = tomllib.load(open('pyproject.toml', 'rb'))
-print('\n'.join(project['build-system']['requires'] + project['dependency-groups']['dev']))")
+groups = project['dependency-groups']
+print('\n'.join(project['build-system']['requires'] + groups['dev'] + groups['notebook']))")
 "$python" -m pip install -q --no-compile $tools
 "$python" -m hatchling build --target wheel --directory "$work/dist" 2>"$work/build.log" || { cat "$work/build.log"; exit 1; }
 "$python" -m pip install -q "$work"/dist/*.whl
-"$work/venv/bin/ruff" format --no-cache --check .
-"$work/venv/bin/ruff" check --no-cache .
+"$work/venv/bin/ruff" format --no-cache --config pyproject.toml --check . "$root/examples"
+"$work/venv/bin/ruff" check --no-cache --config pyproject.toml . "$root/examples"
 "$work/venv/bin/mypy" --cache-dir "$work/mypy"
 
 wait "$starting"

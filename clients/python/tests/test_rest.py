@@ -5,7 +5,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import pytest
@@ -13,6 +13,7 @@ import pytest
 from tracked_wallets import AnsweredCall, Refused, TrackedWalletsError
 
 from .conftest import Ask, Asker, Service
+from .local_server import serving
 
 
 def test_every_resource_answers(ask: Ask) -> None:
@@ -134,20 +135,6 @@ def test_a_refusal_has_its_code_and_the_parameters_at_fault(asker: Asker, servic
             ("query", "from", expected_time),
         ],
     )
-
-
-@contextmanager
-def serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
-    """A server of this machine. Yields its URL."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 @contextmanager
