@@ -61,7 +61,7 @@ for libraries in es2023,dom,dom.iterable es2023,dom; do
   "$root/node_modules/.bin/tsc" --strict --noEmit --skipLibCheck false --exactOptionalPropertyTypes \
     --target es2023 --lib "$libraries" --module nodenext --types '' types.ts
 done
-node --test package.test.mjs
+node --test package.test.mjs samples.test.mjs
 
 say 'TypeScript: the same with the WebSocket of browsers'
 cp node_modules/tracked-wallets-client/dist/feed-socket{-browser,}.js

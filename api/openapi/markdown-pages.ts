@@ -23,7 +23,7 @@ export function markdownDocuments(
   securityContact: string | null,
 ): MarkdownDocuments {
   const makers: Readonly<Record<string, () => string>> = {
-    rest: () => restMarkdown(resources),
+    rest: () => restMarkdown(resources, serverUrl()),
     security: () => securityMarkdown(securityContact),
     ...Object.fromEntries(FILES.map((name) => [name, () => readDocument(name)])),
   }
@@ -38,7 +38,7 @@ export function markdownDocuments(
       })),
     ],
     index,
-    rest: () => restMarkdown(resources),
+    rest: () => restMarkdown(resources, serverUrl()),
     feed: () => readDocument('feed'),
     security: () => securityMarkdown(securityContact),
   }

@@ -3,6 +3,7 @@ import { VERSION } from '../../pipeline/runtime/version.ts'
 import { PROBLEMS, type ProblemCode } from '../errors.ts'
 import type { Resource } from '../resources/resource.ts'
 import { ABOUT } from './about.ts'
+import { type CodeSample, codeSamples } from './code-samples.ts'
 import { JsonSchemas } from './json-schemas.ts'
 import { Problem } from './problem.ts'
 
@@ -17,7 +18,7 @@ export function openApiDocument(resources: readonly Resource[], serverUrl: strin
   for (const resource of resources) {
     const path = pathOf(resource)
     const method = methodOf(resource).toLowerCase()
-    const documented = operation(resource, schemas)
+    const documented = operation(resource, schemas, serverUrl)
     paths[path] = {
       ...paths[path],
       [method]: documented,
@@ -103,7 +104,7 @@ function headOf(get: ReturnType<typeof operation>): object {
   }
 }
 
-function operation(resource: Resource, schemas: JsonSchemas) {
+function operation(resource: Resource, schemas: JsonSchemas, serverUrl: string) {
   const { price, docs, params, query, requestBody, answer, isUnlimited, needsSession } = resource
   const { tag, summary, description, example, statuses = [200] } = docs
   const needsKey = price !== null
@@ -129,7 +130,11 @@ function operation(resource: Resource, schemas: JsonSchemas) {
     tags: [tag],
     summary,
     description: isMetered ? `${description}\n\n**${priceText(price)}** an answer.` : description,
-    ...(needsKey && { 'x-credits-cost': price, security: [{ apiKey: [] }] }),
+    ...(needsKey && {
+      'x-credits-cost': price,
+      'x-codeSamples': samplesOf(resource, schemas, serverUrl),
+      security: [{ apiKey: [] }],
+    }),
     ...(!needsKey && { security: needsSession ? [{ dashboardToken: [] }] : [] }),
     parameters: [
       ...parametersOf('path', params, schemas),
@@ -158,6 +163,19 @@ function operation(resource: Resource, schemas: JsonSchemas) {
       ),
     },
   }
+}
+
+/** Returns a call of a resource in each language, for one that an API key may call. */
+export function samplesOf(
+  resource: Resource,
+  schemas: JsonSchemas,
+  serverUrl: string,
+): readonly CodeSample[] {
+  const parameters = [
+    ...parametersOf('path', resource.params, schemas),
+    ...parametersOf('query', resource.query, schemas),
+  ]
+  return codeSamples(pathOf(resource), parameters, serverUrl)
 }
 
 const KEY_FIELDS = ['X-Credits-Cost', 'X-Credits-Remaining', 'X-Unknown-Parameters']

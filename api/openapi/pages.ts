@@ -111,10 +111,20 @@ function restPage(): string {
   )
 }
 
+/** Starts Swagger UI with a plugin that shows `x-codeSamples` above the responses. */
 const START_SWAGGER = `const dark = matchMedia('(prefers-color-scheme: dark)')
 const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches)
 dark.addEventListener('change', follow)
 follow()
+const withSamples = (Responses, { React: { createElement, Fragment } }) => (props) => {
+  const { path, method, specSelectors } = props
+  const field = specSelectors.specJson().getIn(['paths', path, method, 'x-codeSamples'])
+  const samples = (field ? field.toJS() : []).map(({ label, source }) =>
+    createElement('div', { className: 'sample', key: label },
+      createElement('h5', null, label),
+      createElement('pre', { tabIndex: 0 }, source)))
+  return createElement(Fragment, null, samples, createElement(Responses, props))
+}
 SwaggerUIBundle({
   url: '/openapi.json',
   dom_id: '#rest',
@@ -122,6 +132,7 @@ SwaggerUIBundle({
   validatorUrl: null,
   defaultModelsExpandDepth: 0,
   persistAuthorization: false,
+  plugins: [{ wrapComponents: { responses: withSamples } }],
 })
 `
 
@@ -138,6 +149,9 @@ pre { padding: 0.75rem; overflow-x: auto; }
 table { display: block; overflow-x: auto; border-collapse: collapse; }
 th, td { padding: 0.3rem 0.6rem; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; overflow-wrap: normal; }
 .swagger-ui table { display: table; }
+main .swagger-ui .sample { padding: 0 20px; color: var(--text); }
+main .swagger-ui .sample h5 { margin: 1rem 0 0.25rem; font-size: 14px; color: inherit; }
+main .swagger-ui .sample pre { margin: 0; }
 /* White text on the colours of Swagger UI has too little contrast. */
 main .swagger-ui .opblock.opblock-get .opblock-summary-method { background: #1660a8; }
 main .swagger-ui .opblock.opblock-post .opblock-summary-method { background: #1a7044; }

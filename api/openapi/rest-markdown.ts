@@ -2,14 +2,17 @@ import { PROBLEMS } from '../errors.ts'
 import type { Resource } from '../resources/resource.ts'
 import { ABOUT } from './about.ts'
 import { completeSchema, type JsonSchema, JsonSchemas } from './json-schemas.ts'
-import { methodOf, parametersOf, pathOf, priceText, problemsOf } from './openapi.ts'
+import { methodOf, parametersOf, pathOf, priceText, problemsOf, samplesOf } from './openapi.ts'
 
-/** Returns the reference of the REST API in Markdown, from what `/openapi.json` is made of. */
-export function restMarkdown(resources: readonly Resource[]): string {
+/**
+ * Returns the reference of the REST API in Markdown, from what `/openapi.json` is made of.
+ * `serverUrl` is the URL that samples call.
+ */
+export function restMarkdown(resources: readonly Resource[], serverUrl: string): string {
   return [
     '# REST reference',
     ABOUT.trim(),
-    ...resources.map(resourceText),
+    ...resources.map((resource) => resourceText(resource, serverUrl)),
     '## Refusals',
     table(
       ['code', 'status', 'meaning'],
@@ -23,7 +26,7 @@ export function restMarkdown(resources: readonly Resource[]): string {
   ].join('\n\n')
 }
 
-function resourceText(resource: Resource): string {
+function resourceText(resource: Resource, serverUrl: string): string {
   const { docs, price, needsSession, needsPro, params, query, requestBody, answer } = resource
   const schemas = new JsonSchemas('draft-2020-12')
   const parameters = [
@@ -35,6 +38,7 @@ function resourceText(resource: Resource): string {
     ...(needsSession ? ['Needs a dashboard token.'] : []),
     ...(needsPro ? ['Needs Pro.'] : []),
   ].join(' ')
+  const samples = price === null ? [] : samplesOf(resource, schemas, serverUrl)
   const isEmpty = docs.statuses?.length === 1 && docs.statuses[0] === 204
   return [
     `## ${methodOf(resource)} ${pathOf(resource)}`,
@@ -54,15 +58,20 @@ function resourceText(resource: Resource): string {
           ),
         ]),
     ...(requestBody ? ['Body:', fieldTable(completeSchema(requestBody))] : []),
+    ...samples.map(({ lang, source }) => fenced(lang.toLowerCase(), source)),
     ...(isEmpty
       ? ['The answer has no body.']
-      : ['Answer:', fieldTable(completeSchema(answer)), fenced(docs.example)]),
+      : [
+          'Answer:',
+          fieldTable(completeSchema(answer)),
+          fenced('json', JSON.stringify(docs.example, null, 2)),
+        ]),
     `Refusals: ${[...new Set(problemsOf(resource))].map((code) => `\`${code}\``).join(', ')}.`,
   ].join('\n\n')
 }
 
-function fenced(example: unknown): string {
-  return `\`\`\`json\n${JSON.stringify(example, null, 2)}\n\`\`\``
+function fenced(language: string, text: string): string {
+  return `\`\`\`${language}\n${text}\n\`\`\``
 }
 
 function fieldTable(schema: JsonSchema): string {
