@@ -18,11 +18,12 @@ export function Modal(props: {
     dialog.current?.querySelector('input')?.focus()
   }, [])
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the browser closes a dialog on Escape
     <dialog
       ref={dialog}
       aria-labelledby={id}
       onClose={close}
+      // In a field of a search, the browser's own Escape empties the field first.
+      onKeyDown={({ key }) => key === 'Escape' && close()}
       onClick={({ target, currentTarget }) => target === currentTarget && close()}
     >
       <div class="heading">
