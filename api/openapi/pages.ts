@@ -152,6 +152,8 @@ th, td { padding: 0.3rem 0.6rem; border-bottom: 1px solid var(--line); text-alig
 main .swagger-ui .sample { padding: 0 20px; color: var(--text); }
 main .swagger-ui .sample h5 { margin: 1rem 0 0.25rem; font-size: 14px; color: inherit; }
 main .swagger-ui .sample pre { margin: 0; }
+main .swagger-ui pre code { background: none; }
+main .swagger-ui .responses-inner { overflow-x: auto; }
 /* White text on the colours of Swagger UI has too little contrast. */
 main .swagger-ui .opblock.opblock-get .opblock-summary-method { background: #1660a8; }
 main .swagger-ui .opblock.opblock-post .opblock-summary-method { background: #1a7044; }
