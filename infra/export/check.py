@@ -133,6 +133,8 @@ def check_bucket(folder, url, bucket, prefix):
         name for name in found.keys() | expected.keys() if found.get(name) != expected.get(name)
     )
     if different or not expected:
+        for name in [one for one in different if one.endswith(".json")][:1]:
+            print(f"{name}: the bucket has {found.get(name)}, the folder {expected.get(name)}")
         sys.exit(f"the bucket differs from the folder in {different}")
     print(f"the {len(found)} objects under {prefix} are the files of the folder, byte for byte")
 

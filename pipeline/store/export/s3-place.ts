@@ -67,9 +67,10 @@ export function createS3Place(
         const [row] = await store.query<{ rows: string }>(`SELECT count() AS rows FROM ${file}`)
         const hash = createHash('sha256')
         let bytes = 0
-        // Each byte is a row, so that the server needs no memory for the whole object.
+        // Each byte is a row, so that the server needs no memory for the whole object. One
+        // thread keeps the blocks in their order.
         const { body } = await download(
-          `SELECT byte FROM ${object(name, "format = 'RowBinary', structure = 'byte UInt8'")} ${exportSettings()} FORMAT RowBinary`,
+          `SELECT byte FROM ${object(name, "format = 'RowBinary', structure = 'byte UInt8'")} ${exportSettings(...IN_ORDER)} FORMAT RowBinary`,
         )
         for await (const piece of body) {
           hash.update(piece)
@@ -79,6 +80,9 @@ export function createS3Place(
       }),
   }
 }
+
+/** The later of two settings with one name counts. */
+const IN_ORDER = ['max_threads = 1']
 
 /** Explains ClickHouse's refusal. Source of the codes: ErrorCodes.cpp. */
 function fail(bucket: string, collection: string, error: unknown): never {
