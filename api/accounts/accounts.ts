@@ -13,9 +13,7 @@ import { type NamedKey, NamedKeys } from './named-keys.ts'
 /** Subquery: the wallets with an account. */
 export const ACCOUNT_WALLETS = 'SELECT DISTINCT wallet FROM accounts'
 
-/** Key of the ledger entry of an account's first credits: there is one, whoever grants them. */
-const FIRST = 'created'
-const NONE = async () => 0
+const NO_CREDITS = async () => 0
 
 /** State of an account's API key, as its owner sees it. Times are unix milliseconds. */
 export interface KeyState {
@@ -88,8 +86,7 @@ export class Accounts {
     return this.#withKeyLock(wallet, async (lock) => {
       if ((await this.#read(wallet)) !== null)
         throw new ServiceError('account_exists', 'this wallet already has an account')
-      const entry = { account: wallet, key: FIRST, credits, cause: 'grant' } as const
-      const left = credits === 0 ? 0 : await this.#ledger.add({ ...entry, reason: '' })
+      const left = (await this.#grantFirst(wallet, credits)) ?? 0
       // Last, because this row creates the account. If the process ends before, the ledger entry is
       // used by the next attempt or never.
       const { apiKey } = await this.#putKey(wallet, null, lock)
@@ -171,7 +168,7 @@ export class Accounts {
    */
   async openKey(
     wallet: Address,
-    firstCredits: () => Promise<number> = NONE,
+    firstCredits: () => Promise<number> = NO_CREDITS,
   ): Promise<{ apiKey: ApiKey | null; key: KeyState; left: number | null }> {
     const known = stateOf(await this.#read(wallet))
     if (known !== null) return { apiKey: null, key: known, left: null }
@@ -191,7 +188,7 @@ export class Accounts {
    */
   rotateKey(
     wallet: Address,
-    firstCredits: () => Promise<number> = NONE,
+    firstCredits: () => Promise<number> = NO_CREDITS,
   ): Promise<{
     apiKey: ApiKey
     key: KeyState
@@ -207,10 +204,20 @@ export class Accounts {
     })
   }
 
-  /** Comes before the key: an account with a key has them. Repeated, it is the same entry. */
+  /**
+   * Grants an account its first credits, before its key is stored, so that an account with a key
+   * has them. Returns what it has then, null if there are none to grant. An account has one such entry,
+   * whether an operator or the first login made it, and however often it is repeated.
+   */
   async #grantFirst(wallet: Address, credits: number): Promise<number | null> {
     if (credits === 0) return null
-    return this.#ledger.add({ account: wallet, key: FIRST, credits, cause: 'grant', reason: '' })
+    return this.#ledger.add({
+      account: wallet,
+      key: 'created',
+      credits,
+      cause: 'grant',
+      reason: '',
+    })
   }
 
   /**
