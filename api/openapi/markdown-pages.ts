@@ -22,25 +22,24 @@ export function markdownDocuments(
   serverUrl: () => string,
   securityContact: string | null,
 ): MarkdownDocuments {
-  const makers: Readonly<Record<string, () => string>> = {
-    rest: () => restMarkdown(resources, serverUrl()),
-    security: () => securityMarkdown(securityContact),
-    ...Object.fromEntries(FILES.map((name) => [name, () => readDocument(name)])),
-  }
   const index = () => indexText(serverUrl())
+  const rest = () => restMarkdown(resources, serverUrl())
+  const security = () => securityMarkdown(securityContact)
+  const files = FILES.map((name) => [name, () => readDocument(name)] as const)
+  const makers = Object.entries({ rest, security, ...Object.fromEntries(files) })
   return {
     pages: [
       { path: '/llms.txt', type: 'text/plain; charset=utf-8', make: index },
-      ...Object.entries(makers).map(([name, make]) => ({
+      ...makers.map(([name, make]) => ({
         path: `/docs/${name}.md`,
         type: MARKDOWN,
         make,
       })),
     ],
     index,
-    rest: () => restMarkdown(resources, serverUrl()),
+    rest,
     feed: () => readDocument('feed'),
-    security: () => securityMarkdown(securityContact),
+    security,
   }
 }
 
