@@ -7,6 +7,7 @@ import type { FeedPosition } from '../cursor.ts'
 import { tradeItem } from '../items/trade.ts'
 import { aSwap, BONK, JUP, served } from '../testing/a-swap.ts'
 import { startFeedWorld } from '../testing/feed-world.ts'
+import { byBlockTime, heldTrades } from '../testing/held-trades.ts'
 import { openEmbeddedStore, type TestStore } from '../testing/open-stores.ts'
 import { textOfFrame } from './frame.ts'
 
@@ -153,22 +154,12 @@ test('calls with the cursor of the previous one, to any process, get every match
         const end = all.findLast(({ swap }) => agent.wants(swap))?.swap.blockTime
         const isThere = () => agent.got.some(({ data }) => data?.block_time === end)
         while (!isThere()) await call(agent, at % 2, { waitMs: 5000 })
-        const sent = new Set<string>()
-        const held = new Map<string, Message['data']>()
-        for (const { type, trade_id: id, data } of agent.got) {
-          if (type === 'retracted') held.delete(id)
-          else {
-            t.false(sent.has(id), 'no trade is sent twice')
-            sent.add(id)
-            held.set(id, data)
-          }
-        }
-        const byTime = (a: { block_time: number }, b: { block_time: number }) =>
-          a.block_time - b.block_time
+        const { held, repeated } = heldTrades(agent.got)
+        t.deepEqual(repeated, [], 'no trade is sent twice')
         const expected = all.flatMap(({ swap, isWithdrawn }) =>
           agent.wants(swap) && !isWithdrawn ? [tradeItem(served(swap))] : [],
         )
-        t.deepEqual([...held.values()].sort(byTime), expected.sort(byTime) as Message['data'][])
+        t.deepEqual(held, byBlockTime(expected) as Message['data'][])
       }
       await world.settled(slot)
       await world.close()

@@ -7,6 +7,7 @@ import { lateBefore } from '../cursor.ts'
 import { tradeItem } from '../items/trade.ts'
 import { aSwap, BONK, JUP, served } from '../testing/a-swap.ts'
 import { startFeedWorld } from '../testing/feed-world.ts'
+import { byBlockTime, heldTrades } from '../testing/held-trades.ts'
 import { openEmbeddedStore, type TestStore } from '../testing/open-stores.ts'
 import { connect, type FeedClient } from '../testing/start-feed.ts'
 
@@ -285,22 +286,9 @@ test('a client that reconnects at any time to any process gets every matching tr
             ? [tradeItem(served(swap))]
             : [],
         )
-        const sent = new Set<string>()
-        const held = new Map<string, Message['data']>()
-        for (const { type, trade_id: id, data } of one.got) {
-          if (type === 'retracted') held.delete(id)
-          else {
-            t.false(sent.has(id), 'no trade is sent twice')
-            sent.add(id)
-            held.set(id, data)
-          }
-        }
-        const byTime = (a: { block_time: number }, b: { block_time: number }) =>
-          a.block_time - b.block_time
-        t.deepEqual(
-          [...held.values()].sort(byTime),
-          expected.sort(byTime) as { block_time: number }[],
-        )
+        const { held, repeated } = heldTrades(one.got)
+        t.deepEqual(repeated, [], 'no trade is sent twice')
+        t.deepEqual(held, byBlockTime(expected) as Message['data'][])
       }
       await world.settled(slot)
       await world.close()
