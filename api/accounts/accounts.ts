@@ -206,8 +206,8 @@ export class Accounts {
 
   /**
    * Grants an account its first credits, before its key is stored, so that an account with a key
-   * has them. Returns what it has then, null if there are none to grant. An account has one such entry,
-   * whether an operator or the first login made it, and however often it is repeated.
+   * has them. Returns what it has then, null if there are none to grant. An account has one such
+   * entry, whether an operator or the first login made it, and however often it is repeated.
    */
   async #grantFirst(wallet: Address, credits: number): Promise<number | null> {
     if (credits === 0) return null
