@@ -89,8 +89,11 @@ export interface FeedCredits extends BlockSource {
 export interface FeedOptions {
   /** Bounds of the relay. */
   readonly relay?: RelayOptions
-  /** Starts a timer and returns what stops it. The feed has timers of 30 s and of 1 s. */
-  readonly every?: (ms: number, run: () => void) => () => void
+  /**
+   * Starts a timer and returns what stops it. The feed has timers of 30 s and of 1 s. `run` resolves
+   * when what it began has been read and sent, and never rejects.
+   */
+  readonly every?: (ms: number, run: () => Promise<void>) => () => void
   /** Clock and pauses of credit blocks. */
   readonly block?: BlockOptions
   /** How long a client may take to answer a close when the feed stops, in milliseconds. */
@@ -246,12 +249,14 @@ export class Feed implements UpgradeHandler, FeedStatus {
         this.#heartbeats = null
       })
       this.#keyAccess.checkSessions()
+      return this.#heartbeats
     })
     const stopSeconds = every(SECOND_MS, () => {
       for (const connection of this.#viewers.active()) connection.checkAccess()
       this.#keyAccess.endExpired(this.#options.now())
       this.#missedRevocations.retry()
       this.#viewPoll = this.#viewRelay?.poll() ?? this.#viewPoll
+      return this.#viewPoll
     })
     this.#stopTimers = () => {
       stopHeartbeats()

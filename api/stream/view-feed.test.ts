@@ -25,9 +25,12 @@ interface Told {
 const T = 1_790_000_000
 const BOTH = { channels: ['watchlist', 'signals'] }
 const cursor = ({ cursors }: Service, position: ViewPosition) => encodeView(cursors, position)
-/** Advances the services by one second and runs all pending microtasks and immediates. */
+/**
+ * Advances the services by one second, until each has published the newest tick. One that has reads
+ * in its queue would otherwise still read an earlier tick when the next second comes.
+ */
 const passes = async (...services: Service[]) => {
-  for (const service of services) service.second()
+  await Promise.all(services.map((service) => service.second()))
   await new Promise((resolve) => setImmediate(resolve))
 }
 const short = (message: unknown) => {
@@ -515,10 +518,10 @@ test('a named key and a session end their trade connections, heard or not (rules
   const all = [own, old, kept, brief, session]
 
   now = 4999
-  service.second()
+  await service.second()
   for (const client of all) t.deepEqual(await client!.fence(), [])
   now = 5000
-  service.second()
+  await service.second()
   t.deepEqual(await brief!.take(1), [{ type: 'key_expired' }])
   t.is(await brief!.closed, 1008)
 
@@ -548,7 +551,7 @@ test('a named key and a session end their trade connections, heard or not (rules
   t.deepEqual(await next.take(1), [{ type: 'token_revoked' }])
   const last = await service.connect('session')
   now = 9000
-  service.second()
+  await service.second()
   t.deepEqual(await last.take(1), [{ type: 'token_expired' }])
   for (const news of heard) news.onAccessChanged('alice', true)
   t.deepEqual(await kept!.take(1), [{ type: 'account_disabled' }])

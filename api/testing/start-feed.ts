@@ -88,8 +88,8 @@ export async function startFeed(
       return blocks.renewBlock(account, renewal)
     },
   }
-  const pulses = new Map<number, () => void>()
-  const every = (ms: number, run: () => void) => {
+  const pulses = new Map<number, () => Promise<void>>()
+  const every = (ms: number, run: () => Promise<void>) => {
     pulses.set(ms, run)
     return () => {}
   }
@@ -146,9 +146,9 @@ export async function startFeed(
     channel,
     registry,
     port,
-    beat: () => pulses.get(30_000)?.(),
-    /** Runs the timers of one second. */
-    second: () => pulses.get(1000)?.(),
+    beat: () => void pulses.get(30_000)?.(),
+    /** Runs the timers of one second. Resolves when a tick that was there has been read. */
+    second: async () => pulses.get(1000)?.(),
     connect: (account: string, more?: { readonly autoPong: boolean }) =>
       connect(`ws://127.0.0.1:${port}/ws`, account, more),
     async close() {
