@@ -90,8 +90,8 @@ export interface FeedOptions {
   /** Bounds of the relay. */
   readonly relay?: RelayOptions
   /**
-   * Starts a timer and returns what stops it. The feed has timers of 30 s and of 1 s. `run` resolves
-   * when what it began has been read and sent, and never rejects.
+   * Starts a timer and returns what stops it. The feed has timers of 30 s and of 1 s. `run`
+   * resolves when what it began has been read and sent, and never rejects.
    */
   readonly every?: (ms: number, run: () => Promise<void>) => () => void
   /** Clock and pauses of credit blocks. */

@@ -59,6 +59,8 @@ async function start(t: ExecutionContext, kind: Deployment['kind']) {
     SOLANA_RPC_URL: simulator.rpcUrl,
     SOL_PRICE_POOL: simulator.solPricePool,
     WALLETS_FILE: file,
+    // A repair fetches what a backfill has not stored yet, and would hide what it leaves out.
+    REPAIR_RPC_CALLS_PER_HOUR: '0',
     ...(kind === 'embedded' && { METRICS_PORT: String(metricsPort) }),
   })
   // Backfills wait until their newest slot is final.
