@@ -31,7 +31,7 @@ groups = project['dependency-groups']
 print('\n'.join(project['build-system']['requires'] + groups['dev'] + groups['notebook']))")
 "$python" -m pip install -q --no-compile $tools
 "$python" -m hatchling build --target wheel --directory "$work/dist" 2>"$work/build.log" || { cat "$work/build.log"; exit 1; }
-"$python" -m pip install -q "$work"/dist/*.whl
+"$python" -m pip install -q --no-compile "$work"/dist/*.whl
 "$work/venv/bin/ruff" format --no-cache --config pyproject.toml --check . "$root/examples"
 "$work/venv/bin/ruff" check --no-cache --config pyproject.toml . "$root/examples"
 "$work/venv/bin/mypy" --cache-dir "$work/mypy"

@@ -6,6 +6,6 @@ cd "$(dirname "$0")/../.."
 tools=$(mktemp -d)
 trap 'rm -rf "$tools"' EXIT
 python3 -m venv "$tools"
-"$tools/bin/pip" install -q --disable-pip-version-check check-jsonschema==0.39.0
+"$tools/bin/pip" install -q --no-compile --disable-pip-version-check check-jsonschema==0.39.0
 "$tools/bin/check-jsonschema" --builtin-schema vendor.compose-spec docker-compose.yml
 node dist/infra/docker/dry-run.js

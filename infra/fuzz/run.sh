@@ -9,7 +9,7 @@ service=
 trap '[ -z "$service" ] || kill "$service" 2>/dev/null || true; wait; rm -rf "$work"' EXIT
 
 python3 -m venv "$work/venv"
-"$work/venv/bin/pip" install --quiet --disable-pip-version-check -r infra/fuzz/requirements.txt
+"$work/venv/bin/pip" install --quiet --no-compile --disable-pip-version-check -r infra/fuzz/requirements.txt
 
 # The limit of requests is another step's; here it would refuse the fuzzer.
 env -u CLICKHOUSE_URL -u KAFKA_BROKERS -u REDIS_URL PORT=0 METRICS_PORT=0 RATE_LIMIT_PER_MINUTE=0 LOGIN_RATE_LIMIT_PER_MINUTE=0 FAILED_AUTH_LIMIT_PER_MINUTE=0 \

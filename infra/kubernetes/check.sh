@@ -7,7 +7,7 @@ tools=$(mktemp -d)
 trap 'rm -rf "$tools"' EXIT
 python3 -c 'import ensurepip' 2>/dev/null || apt-get install -y -qq python3-venv >/dev/null
 python3 -m venv "$tools"
-"$tools/bin/pip" install -q --disable-pip-version-check kubernetes-validate==1.37.0
+"$tools/bin/pip" install -q --no-compile --disable-pip-version-check kubernetes-validate==1.37.0
 manifests=$(ls *.yaml | grep -vx kustomization.yaml) # which is not a resource of the cluster
 for version in 1.30 1.37; do
   "$tools/bin/kubernetes-validate" --strict --kubernetes-version "$version" $manifests
