@@ -48,6 +48,7 @@ export async function readTrueFigures(ask: AskOperator): Promise<ReadonlySet<str
 const VIEWS = [
   ...['swaps', 'transfers', 'sol_transfers', 'sol_balances', 'lots', 'disposals', 'positions'],
   ...['positions_at(at = 4000000000)', 'first_buys', 'wallet_metrics', 'watchlist', 'signals'],
+  "wallet_positions_at(wallet_number = 1, at = 4000000000, mode = 'raw')",
   ...['swap_changes', 'transfer_changes', 'sol_transfer_changes', 'token_prices', 'pnl_hours'],
 ]
 

@@ -94,7 +94,7 @@ interface Column {
 
 async function readColumns(): Promise<Column[]> {
   return store.query<Column>(
-    "SELECT table, name, type, comment FROM system.columns WHERE database = 'analyst' AND table != 'positions_at'",
+    "SELECT table, name, type, comment FROM system.columns WHERE database = 'analyst' AND table NOT IN ('positions_at', 'wallet_positions_at')",
   )
 }
 
@@ -168,6 +168,9 @@ test.serial('a condition on a wallet reaches the key, one on a time an index', a
     'positions_at(at = 1700000000) WHERE wallet_number = 12': [
       'lots Keys wallet in part',
       'disposals Keys wallet in part',
+    ],
+    "wallet_positions_at(wallet_number = 12, at = 1600001000, mode = 'raw')": [
+      'by_wallet Keys wallet in part',
     ],
     "swaps WHERE time < '2020-09-13 13:00:00'": ['swaps Name times in part'],
     'swaps WHERE block_time < 1600001000': ['swaps Name times in part'],

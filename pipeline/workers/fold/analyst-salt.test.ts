@@ -5,12 +5,14 @@ import type { BalanceRecord, WalletEvent } from '../../domain/event.ts'
 import { compareEventKeys } from '../../domain/event-key.ts'
 import { createPerturb, type Perturb, perturbAmount } from '../../domain/perturbation.ts'
 import { swapValueLamports } from '../../domain/swap-value.ts'
-import { toFoldEvent } from '../../fold/fold-event.ts'
+import { FOLD_MODES, toFoldEvent } from '../../fold/fold-event.ts'
 import { foldBalance, foldEvent } from '../../fold/fold-wallet.ts'
 import { createTradeSums } from '../../fold/trade-sums.ts'
+import { PositionsFold } from '../../fold/wallet-positions.ts'
 import { createWalletState, takeChanges, type WalletState } from '../../fold/wallet-state.ts'
 import { analystDatabase, migrate } from '../../store/migrate.ts'
 import type { Row, Store } from '../../store/store.ts'
+import { readTokenPrices } from '../../store/tables/token-prices.ts'
 import { aChain } from '../../testing/a-chain.ts'
 import { openTestChdb, openTestClickHouse, type TestStore } from '../../testing/test-store.ts'
 import { BookWriter } from './book-writer.ts'
@@ -34,6 +36,8 @@ const events = records
   )
   .sort(compareEventKeys)
 const END = 1_800_000_000
+/** Time of the newest event, which other wallets' swaps are near enough to give prices at. */
+const NEWEST = Math.max(...events.map(({ blockTime }) => blockTime))
 
 /** Folds the books of the wallets with the salt. */
 function foldBooks(): WalletState[] {
@@ -219,6 +223,49 @@ function servedFirstBuys(perturb: Perturb): Row[] {
   )
 }
 
+/**
+ * Returns rows of `wallet_positions_at` for each wallet and mode at a time, from the fold and the
+ * prices that answer `GET /wallets/{alias}/positions`.
+ */
+async function servedWalletPositions(store: Store, perturb: Perturb, at: number) {
+  const views: Record<string, Row[]> = {}
+  for (let wallet = 1; wallet <= WALLETS; wallet += 1)
+    for (const mode of FOLD_MODES) {
+      const fold = new PositionsFold({ wallet, mode, perturb })
+      for (const event of events) if (event.wallet === wallet) fold.add(toFoldEvent(event))
+      const positions = fold.positions()
+      const prices = await readTokenPrices(store, {
+        mints: positions.map(({ mint }) => mint),
+        wallet,
+        times: [at],
+        stored: Number.MAX_SAFE_INTEGER,
+        wasRedecoded: false,
+        solPriceMaxAgeSeconds: 3600,
+        perturb,
+      })
+      prices.moveTo(at)
+      const view = `wallet_positions_at(wallet_number = ${wallet}, at = ${at}, mode = '${mode}')`
+      views[view] = positions.map((position) => {
+        const price = position.amount > 0n ? prices.priceOf(position.mint) : null
+        const cost = coarsen(position.cost)
+        const { numerator = 0n, denominator = 1n } = price?.price ?? {}
+        const value = price && coarsen((position.amount * numerator) / denominator)
+        return {
+          wallet: `W${wallet}`,
+          mint: position.mint,
+          open_amount: coarsen(position.amount),
+          open_cost_lamports: cost,
+          realized_lamports: coarsen(position.realized),
+          value_lamports: value,
+          unrealized_lamports: value === null ? null : coarsen(value - cost),
+          price_source: price?.source ?? null,
+          price_time: price?.time ?? null,
+        }
+      })
+    }
+  return views
+}
+
 /** Returns rows as sorted text. */
 function asText(rows: readonly Row[]): string[] {
   const text = (value: unknown) => (value === null ? 'null' : String(value))
@@ -274,6 +321,7 @@ function testSalted(
         pnl_hours: servedHours(),
         sol_balances: servedBalances(perturb),
         coverage: [{ wallet: 'W1', complete_since: 1_700_002_800 }],
+        ...(await servedWalletPositions(opened.store, perturb, NEWEST)),
       }
       const read = async () => {
         const shown: Record<string, string[]> = {}

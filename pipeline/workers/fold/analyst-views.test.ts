@@ -11,11 +11,14 @@ import { foldBalance, foldEvent } from '../../fold/fold-wallet.ts'
 import { createWalletState, takeChanges } from '../../fold/wallet-state.ts'
 import { analystDatabase, migrate } from '../../store/migrate.ts'
 import { SQL_FOLDER } from '../../store/schema-files.ts'
-import type { Store } from '../../store/store.ts'
+import type { Row, Store } from '../../store/store.ts'
+import { insertPoolStates } from '../../store/tables/pool-states.ts'
+import { insertSolPrices } from '../../store/tables/sol-prices.ts'
 import { aWatchedToken } from '../../testing/a-watched-token.ts'
 import { aHistory } from '../../testing/histories.ts'
 import { slowBooks, slowMatches } from '../../testing/slow-books.ts'
-import { slowEventsOf, slowProfitAt } from '../../testing/slow-profit.ts'
+import { type SlowPriceInputs, slowTokenPrice } from '../../testing/slow-prices.ts'
+import { slowEventsOf, slowPositions, slowProfitAt, slowWorth } from '../../testing/slow-profit.ts'
 import { openTestChdb, openTestClickHouse, type TestStore } from '../../testing/test-store.ts'
 import type { WatchEvent, WatchedToken } from '../../trending/watched-token.ts'
 import { Roller } from '../rollups/roller.ts'
@@ -207,6 +210,18 @@ const ANSWERS: Record<string, readonly object[]> = {
       open_amount: '0',
       open_cost_lamports: '0',
       realized_lamports: '-1000000000',
+    },
+  ],
+  // Lots of 1000 and 3000 units less the 2000 that were sold; W3 had paid 0.004 SOL a unit.
+  "What a wallet's positions were worth": [
+    {
+      mint: BONK,
+      open_amount: '2000',
+      open_cost_sol: 6,
+      realized_sol: 3,
+      value_sol: 8,
+      unrealized_sol: 2,
+      price_source: 'swap',
     },
   ],
   'The equity curve of a wallet': [
@@ -685,6 +700,119 @@ function testViews(
       )
     },
   )
+
+  test.serial(
+    `${name}: positions of a wallet at any past time, raw and strict, are what slow ways find in the events and prices until then (rules L5 to L7, L14)`,
+    async (t) => {
+      const { store } = opened
+      for (const table of ['swaps', 'transfers', 'pool_states', 'sol_prices'])
+        await store.command(`TRUNCATE TABLE ${table}`)
+      const seed = Date.now() % 1_000_000
+      const histories = fc.sample(aHistory, { numRuns: 6, seed })
+      const trades = histories.flatMap((events, wallet) =>
+        events.flatMap((event) => (event.mint === '' ? [] : [{ ...event, wallet }])),
+      )
+      const times = trades.map(({ blockTime }) => blockTime)
+      const pools = fc.sample(aPoolAt(times), { numRuns: 8, seed })
+      const inputs: SlowPriceInputs = {
+        swaps: trades.flatMap((trade) =>
+          trade.kind === 'buy' || trade.kind === 'sell' ? [{ ...trade, confidence: 'high' }] : [],
+        ),
+        pools: [...new Map(pools.map((pool) => [`${pool.mint} ${pool.at}`, pool])).values()],
+        solPrices: fc.sample(fc.constantFrom(...times), { numRuns: 4, seed }).map((time) => ({
+          time,
+          usdE9: BigInt(time),
+        })),
+        solPriceMaxAgeSeconds: 3600,
+      }
+      await storeTrades(store, trades)
+      await insertPoolStates(
+        store,
+        inputs.pools.map((pool) => ({ ...pool, quoteReserve: 1n, slot: 1 })),
+      )
+      await insertSolPrices(store, 'pool', inputs.solPrices)
+      const asked = fc.sample(
+        fc.tuple(fc.nat(histories.length - 1), fc.constantFrom(...times), fc.boolean()),
+        { numRuns: 16, seed },
+      )
+      const sources = { pool: 0, swap: 0, none: 0 }
+      for (const [wallet, time, isStrict] of asked) {
+        const mode = isStrict ? 'strict' : 'raw'
+        const events = (histories[wallet] ?? []).filter(({ blockTime }) => blockTime <= time)
+        const expected = slowPositions(slowEventsOf(events, mode)).map((position) => {
+          const { mint, amount, cost, realized } = position
+          const price = amount > 0n ? slowTokenPrice(inputs, mint, wallet, time) : null
+          const value = price && slowWorth(amount, price)
+          sources[price?.source ?? 'none'] += 1
+          const worth = [value, value === null ? null : value - cost]
+          return [mint, amount, cost, realized, ...worth, price?.source, price?.time]
+        })
+        const found = await ask<Record<string, unknown>>(
+          `SELECT mint, open_amount, open_cost_lamports, realized_lamports, value_lamports, unrealized_lamports, price_source, price_time
+           FROM analyst.wallet_positions_at(wallet_number = ${wallet}, at = ${time}, mode = '${mode}')`,
+        )
+        t.deepEqual(
+          found.map((row) => Object.values(row).join(' ')).sort(),
+          expected.map((row) => row.join(' ')).sort(),
+          `seed ${seed}, W${wallet} at ${time}, ${mode}`,
+        )
+      }
+      t.log(`prices: ${JSON.stringify(sources)}`)
+      await t.throwsAsync(
+        ask("SELECT * FROM analyst.wallet_positions_at(wallet_number = 1, at = 0, mode = 'Raw')"),
+      )
+    },
+  )
+}
+
+/** A state of a pool of one of the tokens of `aHistory`, at a tick near one of the times. */
+const aPoolAt = (times: readonly number[]) =>
+  fc.record({
+    at: fc.constantFrom(...times).map((time) => time - (time % 10)),
+    mint: fc.constantFrom('mintA', 'mintB', 'mintC'),
+    pool: fc.constantFrom('pool', 'pool', ''),
+    quoteMint: fc.constantFrom<string>(WSOL, USDC),
+    price: fc.record({
+      quote: fc.bigInt({ min: 1n, max: 10n ** 12n }),
+      base: fc.bigInt({ min: 0n, max: 10n ** 9n }),
+    }),
+  })
+
+/** Stores swaps and transfers of tokens, each also in an older version with another amount. */
+async function storeTrades(
+  store: Store,
+  trades: readonly (FoldEvent & { readonly wallet: number })[],
+): Promise<void> {
+  const rows: { swaps: Row[]; transfers: Row[] } = { swaps: [], transfers: [] }
+  for (const trade of trades) {
+    const { kind, mint, decimals, amount, value, wallet, slot, blockTime } = trade
+    const key = { slot, tx_index: trade.txIndex, wallet, event_index: trade.eventIndex }
+    for (const version of [0, 1]) {
+      const place = { ...key, block_time: blockTime, signature: 's', version }
+      const units = amount + BigInt(1 - version)
+      if (kind === 'token_in' || kind === 'token_out') {
+        const direction = kind === 'token_in' ? 'in' : 'out'
+        rows.transfers.push({ ...place, direction, mint, amount: units, decimals })
+      } else
+        rows.swaps.push({
+          ...place,
+          side: kind,
+          base_mint: mint,
+          base_amount: units,
+          base_decimals: decimals,
+          quote_mint: null,
+          quote_amount: 0n,
+          program: 'p',
+          program_id: 'p',
+          confidence: 'high',
+          quote_mismatch: value === null,
+          fee_lamports: 0n,
+          sol_price_usd_e9: null,
+          value_lamports: value,
+        })
+    }
+  }
+  for (const table of ['swaps', 'transfers'] as const) await store.insert(table, rows[table])
 }
 
 testViews('chDB', openTestChdb, (store) => ({ ask: store.query, close: async () => {} }))
