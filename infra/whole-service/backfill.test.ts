@@ -26,8 +26,8 @@ const HISTORY = 80
 const WALLETS = 10
 /** Number of slots that pass after the wallet was added, before its history must be complete. */
 const JOIN_SLOTS = 40
-/** Time between two slots; a slot is final 32 slots later. */
-const TICK_MS = 50
+/** Time between two slots, each of which adds work; a slot is final 32 slots later. */
+const TICK_MS = 200
 const PATIENCE_MS = 150_000
 
 interface Listed {
