@@ -17,7 +17,7 @@ AS WITH
     (
         SELECT slot, tx_index, event_index, block_time, base_mint, base_decimals, side, base_amount, value_lamports, is_deleted
         FROM swaps
-        WHERE wallet = {wallet_number:UInt32} AND throwIf({mode:String} NOT IN ('raw', 'strict'), 'mode is raw or strict') = 0
+        WHERE wallet = {wallet_number:UInt32} AND (SELECT throwIf({mode:String} NOT IN ('raw', 'strict'), 'mode is raw or strict')) = 0
         ORDER BY slot, tx_index, event_index, version DESC
         LIMIT 1 BY slot, tx_index, event_index
     )

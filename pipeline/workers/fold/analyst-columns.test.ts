@@ -170,7 +170,10 @@ test.serial('a condition on a wallet reaches the key, one on a time an index', a
       'disposals Keys wallet in part',
     ],
     "wallet_positions_at(wallet_number = 12, at = 1600001000, mode = 'raw')": [
-      'by_wallet Keys wallet in part',
+      ...Array.from({ length: 4 }, () => 'by_wallet Keys wallet in part'),
+      // Other wallets' swaps of a day.
+      ...['swaps Keys wallet whole', 'swaps Name times in part'],
+      ...Array.from({ length: 2 }, () => 'by_wallet Keys wallet in part'),
     ],
     "swaps WHERE time < '2020-09-13 13:00:00'": ['swaps Name times in part'],
     'swaps WHERE block_time < 1600001000': ['swaps Name times in part'],
