@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { address } from '../../domain/address.ts'
 import type { Swap, WalletEvent } from '../../domain/event.ts'
 import { USDC, WSOL } from '../../domain/quote.ts'
-import { type FoldEvent, toFoldEvent } from '../../fold/fold-event.ts'
+import { FOLD_MODES, type FoldEvent, toFoldEvent } from '../../fold/fold-event.ts'
 import { foldBalance, foldEvent } from '../../fold/fold-wallet.ts'
 import { createWalletState, takeChanges } from '../../fold/wallet-state.ts'
 import { analystDatabase, migrate } from '../../store/migrate.ts'
@@ -708,7 +708,8 @@ function testViews(
       for (const table of ['swaps', 'transfers', 'pool_states', 'sol_prices'])
         await store.command(`TRUNCATE TABLE ${table}`)
       const seed = Date.now() % 1_000_000
-      const histories = fc.sample(aHistory, { numRuns: 6, seed })
+      const samples = fc.sample(aHistory, { numRuns: 100, seed })
+      const histories = samples.sort((a, b) => b.length - a.length).slice(0, 5)
       const trades = histories.flatMap((events, wallet) =>
         events.flatMap((event) => (event.mint === '' ? [] : [{ ...event, wallet }])),
       )
@@ -731,13 +732,13 @@ function testViews(
         inputs.pools.map((pool) => ({ ...pool, quoteReserve: 1n, slot: 1 })),
       )
       await insertSolPrices(store, 'pool', inputs.solPrices)
-      const asked = fc.sample(
-        fc.tuple(fc.nat(histories.length - 1), fc.constantFrom(...times), fc.boolean()),
-        { numRuns: 16, seed },
-      )
+      const asked = histories.flatMap((events, wallet) => {
+        const own = fc.sample(fc.constantFrom(...events), { numRuns: 2, seed })
+        const at = [...own, ...events.slice(-1)].map(({ blockTime }) => blockTime)
+        return FOLD_MODES.flatMap((mode) => at.map((time) => ({ wallet, time, mode })))
+      })
       const sources = { pool: 0, swap: 0, none: 0 }
-      for (const [wallet, time, isStrict] of asked) {
-        const mode = isStrict ? 'strict' : 'raw'
+      for (const { wallet, time, mode } of asked) {
         const events = (histories[wallet] ?? []).filter(({ blockTime }) => blockTime <= time)
         const expected = slowPositions(slowEventsOf(events, mode)).map((position) => {
           const { mint, amount, cost, realized } = position
