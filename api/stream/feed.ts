@@ -91,7 +91,7 @@ export interface FeedOptions {
   readonly relay?: RelayOptions
   /**
    * Starts a timer and returns what stops it. The feed has timers of 30 s and of 1 s. `run`
-   * resolves when what it began has been read and sent, and never rejects.
+   * resolves when heartbeats are sent, or a newer tick is published, and never rejects.
    */
   readonly every?: (ms: number, run: () => Promise<void>) => () => void
   /** Clock and pauses of credit blocks. */

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { createClient } from '@clickhouse/client'
 import test from 'ava'
 import fc from 'fast-check'
-import { address } from '../../domain/address.ts'
+import { type Address, address } from '../../domain/address.ts'
 import type { Swap, WalletEvent } from '../../domain/event.ts'
 import { USDC, WSOL } from '../../domain/quote.ts'
 import { FOLD_MODES, type FoldEvent, toFoldEvent } from '../../fold/fold-event.ts'
@@ -32,7 +32,7 @@ import {
   profitHourRow,
 } from './book-rows.ts'
 import { makeEventIdKey } from './event-id-key.ts'
-import { recordRow } from './event-rows.ts'
+import { decodedRow, recordRow } from './event-rows.ts'
 
 /*
  * The queries of docs/tables.md over a history of three wallets, with answers worked out by hand
@@ -784,36 +784,36 @@ async function storeTrades(
   store: Store,
   trades: readonly (FoldEvent & { readonly wallet: number })[],
 ): Promise<void> {
-  const rows: { swaps: Row[]; transfers: Row[] } = { swaps: [], transfers: [] }
+  const rows: Record<string, Row[]> = {}
   for (const trade of trades) {
-    const { kind, mint, decimals, amount, value, wallet, slot, blockTime } = trade
-    const key = { slot, tx_index: trade.txIndex, wallet, event_index: trade.eventIndex }
+    const { kind, amount, value, decimals, wallet, blockTime, slot, txIndex, eventIndex } = trade
+    const place = { slot, txIndex, eventIndex }
+    const mint = trade.mint as Address // any text
     for (const version of [0, 1]) {
-      const place = { ...key, block_time: blockTime, signature: 's', version }
       const units = amount + BigInt(1 - version)
-      if (kind === 'token_in' || kind === 'token_out') {
-        const direction = kind === 'token_in' ? 'in' : 'out'
-        rows.transfers.push({ ...place, direction, mint, amount: units, decimals })
-      } else
-        rows.swaps.push({
-          ...place,
-          side: kind,
-          base_mint: mint,
-          base_amount: units,
-          base_decimals: decimals,
-          quote_mint: null,
-          quote_amount: 0n,
-          program: 'p',
-          program_id: 'p',
-          confidence: 'high',
-          quote_mismatch: value === null,
-          fee_lamports: 0n,
-          sol_price_usd_e9: null,
-          value_lamports: value,
-        })
+      const event: WalletEvent =
+        kind === 'buy' || kind === 'sell'
+          ? swap(wallet, blockTime, kind, units, value ?? 0n, {
+              ...place,
+              baseMint: mint,
+              baseDecimals: decimals,
+              quoteMismatch: value === null,
+            })
+          : {
+              kind: 'token_transfer',
+              ...key(wallet, blockTime),
+              ...place,
+              direction: kind === 'token_in' ? 'in' : 'out',
+              mint,
+              amount: units,
+              decimals,
+            }
+      const [table, row] = decodedRow(event, null)
+      rows[table] ??= []
+      rows[table].push({ ...row, version })
     }
   }
-  for (const table of ['swaps', 'transfers'] as const) await store.insert(table, rows[table])
+  for (const [table, stored] of Object.entries(rows)) await store.insert(table, stored)
 }
 
 testViews('chDB', openTestChdb, (store) => ({ ask: store.query, close: async () => {} }))
