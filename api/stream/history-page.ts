@@ -2,7 +2,7 @@ import type { BlockId } from '../../pipeline/domain/block-id.ts'
 import { compareEventKeys, type EventKey, eventKeyText } from '../../pipeline/domain/event-key.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import { compareLatePlaces } from '../../pipeline/store/tables/late-swaps.ts'
-import type { StoredSwap } from '../../pipeline/store/tables/swaps.ts'
+import { readFirstSwap, type StoredSwap } from '../../pipeline/store/tables/swaps.ts'
 import {
   type CursorCodec,
   endOfSlot,
@@ -70,7 +70,7 @@ export class HistoryPageReader {
   ): Promise<HistoryPage> {
     const storedLate = this.#lateAt(stored.slot)
     const gap = await this.#gap(from, stored, storedLate)
-    const start = gap?.after ?? from
+    const start = gap?.after ?? (await this.#skipEmpty(store, from, stored))
     const position = { key: start.key, late: start.late ?? storedLate }
     const steps = gap === null ? [] : [gap]
     if (isBefore(position.late, storedLate)) {
@@ -96,6 +96,17 @@ export class HistoryPageReader {
     const after = { key: endOfSlot(floor), late: storedLate }
     const frame = frameText(gapText(this.#encode(after.key, after.late)))
     return { frame, isCharged: false, after }
+  }
+
+  /**
+   * The position before the first stored trade, for a client that was there before any slot was
+   * published: slots are numbered from a high one on, and a page covers `SLOTS_PER_PAGE`.
+   */
+  async #skipEmpty(store: Store, from: FeedPosition, stored: StoredSlot): Promise<FeedPosition> {
+    if (from.key.slot > 0) return from
+    const first = await readFirstSwap(store, 0)
+    const empty = Math.min((first?.slot ?? stored.slot + 1) - 1, stored.slot)
+    return { key: empty > 0 ? endOfSlot(empty) : from.key, late: from.late }
   }
 
   /**
