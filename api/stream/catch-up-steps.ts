@@ -21,12 +21,14 @@ import type { Relay } from './relay.ts'
  *
  * Consume it synchronously: the next batch of the log changes the window. A consumer may stop at
  * any step. The position of that step then says exactly what was sent: every trade at or before its
- * key, and late trades up to its late position.
+ * key, and late trades up to its late position. `isSparse` leaves out steps without a message,
+ * except the last one and those of late trades.
  */
 export function* catchUpSteps(
   relay: Relay,
   from: FeedPosition,
   filter: Filter,
+  isSparse = false,
 ): Generator<CatchUpStep> {
   const { window, position: now } = relay
   const { key } = from
@@ -54,9 +56,9 @@ export function* catchUpSteps(
     if (entry === undefined) break
     const after = { key: entry.key, late }
     if (entry.kind === 'gap') yield { frame: entry.live, isCharged: false, after }
-    else if (!matches(filter, entry.key.wallet, entry.mint))
-      yield { frame: null, isCharged: false, after }
-    else {
+    else if (!matches(filter, entry.key.wallet, entry.mint)) {
+      if (!isSparse) yield { frame: null, isCharged: false, after }
+    } else {
       // The frame sent live has the right id, unless a late trade came after it.
       const live = lateBefore(relay.epoch, entry.key.slot)
       const isSame = entry.lateMark === null && (newest === null || hasCome(newest, live))

@@ -61,7 +61,7 @@ export async function followTrades(
       const isInWindow = relay.window.covers(position)
       let isBehind = false
       if (isInWindow && hasReadLate(relay, position)) {
-        const taken = take(catchUpSteps(relay, position, filter), position, most)
+        const taken = take(catchUpSteps(relay, position, filter, true), position, most)
         if (taken.steps.length > 0) return taken
         position = taken.end
       } else if (!isInWindow && history.hasMore(position)) {
