@@ -13,8 +13,11 @@ export interface ApiWithFeedDeps extends Omit<ApiDeps, 'feed'> {
   readonly perturb: Perturb | null
 }
 
-/** The API of one process together with its live feed. */
-export function createApiWithFeed(deps: ApiWithFeedDeps): Api {
+/** The API of one process, and its live feed, which runs once the API listens. */
+export function createApiWithFeed(deps: ApiWithFeedDeps): {
+  readonly api: Api
+  readonly feed: Feed
+} {
   const { config, accounts } = deps
   const feed = new Feed({
     ...deps,
@@ -25,5 +28,5 @@ export function createApiWithFeed(deps: ApiWithFeedDeps): Api {
     retentionHours: config.retentionHours,
     messagesPerMinute: config.feedMessagesPerMinute,
   })
-  return createApi({ ...deps, feed })
+  return { api: createApi({ ...deps, feed }), feed }
 }

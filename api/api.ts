@@ -8,6 +8,7 @@ import type { AddSpan } from '../pipeline/runtime/span.ts'
 import type { Registry } from '../pipeline/runtime/telemetry.ts'
 import type { Store } from '../pipeline/store/store.ts'
 import { createTimelyStore } from '../pipeline/store/timely-store.ts'
+import { createAccountLocks } from './account-locks.ts'
 import { AccountAccess } from './accounts/account-access.ts'
 import { AccountEvents } from './accounts/account-events.ts'
 import { createAccountKeys } from './accounts/account-keys.ts'
@@ -26,6 +27,7 @@ import type { ConnectionLimits } from './connections.ts'
 import type { Credits } from './credits/credits.ts'
 import { createCursorCodec } from './cursor.ts'
 import type { TestWalletOptions } from './dashboard/shell.ts'
+import { isPositionOf } from './delivery/hook-source.ts'
 import { FairReads } from './fair-reads.ts'
 import { createHttpServer } from './http-server.ts'
 import type { AccountBounds } from './items/account.ts'
@@ -38,6 +40,8 @@ import { StateReader } from './state-reader.ts'
 import { followStorage, type StoragePosition } from './storage-position.ts'
 import type { Feed } from './stream/feed.ts'
 import { type ApiMetrics, collectProgress, createApiMetrics } from './telemetry.ts'
+import { WebhookSecrets } from './webhooks/signature.ts'
+import { Webhooks } from './webhooks/webhooks.ts'
 
 /** Dependencies of the API. The caller creates and closes them. */
 export interface ApiDeps {
@@ -142,6 +146,7 @@ export function createApi(deps: ApiDeps): Api {
     lookUpMs: readMs,
     now,
   })
+  const cursors = createCursorCodec(config)
   const limits = createLimits(config, redis)
   const { storeReads } = config.accountLimits
   const reads = new FairReads(deps.store, { perAccount: storeReads, timeoutMs: readMs })
@@ -152,13 +157,17 @@ export function createApi(deps: ApiDeps): Api {
     reader,
     reads,
     knownFacts,
-    cursors: createCursorCodec(config),
+    cursors,
     epoch: log.epoch,
     billing: deps.billing ?? null,
     keys: createProductKeys({ keys, tokens, access }),
     access,
     keyUses,
     sessionUses,
+    webhooks: new Webhooks({ store, locks: createAccountLocks(redis), now }),
+    hookSecrets: new WebhookSecrets(config.secretKeys),
+    isPosition: (channel, text) => isPositionOf(channel, cursors, text),
+    webhookLoopback: config.webhookLoopback ?? false,
     onKeyRefused,
     events,
     tokens,

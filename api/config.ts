@@ -1,5 +1,6 @@
 import {
   type EnvOf,
+  envBoolean,
   envInteger,
   envList,
   envString,
@@ -57,6 +58,7 @@ export const apiEnv = {
   FIRST_CREDITS_ACCOUNTS_PER_DAY: envInteger(1, 1_000_000, 100).default(100),
   FEED_MESSAGES_PER_MINUTE: envInteger(0, 1_000_000, 120).default(120),
   FEED_RETENTION_HOURS: envInteger(24, 10_000, 24).default(24),
+  WEBHOOK_LOOPBACK: envBoolean().default(false),
 }
 
 /** The configuration of the API. */
@@ -116,6 +118,8 @@ export interface ApiConfig {
   readonly solPriceMaxAgeSeconds?: number
   /** Origins whose pages may call the API. */
   readonly corsOrigins: readonly string[]
+  /** `WEBHOOK_LOOPBACK`: webhooks may use `http` and loopback, for tests (default: false). */
+  readonly webhookLoopback?: boolean
 }
 
 /** Accepts printable ASCII without spaces, because the contact is a line of `security.txt`. */
@@ -210,5 +214,6 @@ export function apiConfig(
     trustedProxies: env.TRUSTED_PROXIES,
     securityContact: env.SECURITY_CONTACT ?? null,
     corsOrigins: env.CORS_ORIGINS ?? [],
+    webhookLoopback: env.WEBHOOK_LOOPBACK,
   }
 }

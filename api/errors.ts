@@ -46,6 +46,8 @@ export const PROBLEMS = {
   ],
   key_not_found: [404, 'This account has no named key with this id.'],
   session_not_found: [404, 'This account has no session with this id.'],
+  webhook_not_found: [404, 'This account has no webhook with this id.'],
+  too_many_webhooks: [409, 'An account has at most 10 webhooks. Delete one first.'],
   too_many_keys: [409, 'An account has at most 20 named keys. Delete one first.'],
   rate_limited: [
     429,

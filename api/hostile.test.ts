@@ -88,6 +88,17 @@ const posted = (path: string, body: string, type = 'application/json') =>
     Buffer.from(body, 'latin1'),
   ])
 
+/** The creation of a webhook, valid but for the terms. */
+const hook = (terms: object, status: number, code: string): Case => [
+  () => {
+    const body = JSON.stringify({ url: 'https://bot.example/', ...terms })
+    const fields = ['Content-Type: application/json', `Content-Length: ${body.length}`]
+    return request('POST /me/webhooks', fields, `Bearer ${token}`) + body
+  },
+  status,
+  code,
+]
+
 type Case = readonly [request: () => string | Buffer, status: number, code: string | null]
 const get = (path: string, status: number, code: string): Case => [
   () => request(`GET ${path}`),
@@ -147,6 +158,22 @@ const NOT_BODIES = [
     '{"wallet":"\\ud800"}',
     '\xff\xfe',
   ],
+]
+const NOT_RECEIVERS = [
+  ...['', 'x', 'bot.example', '//bot.example', 'https://', 'https:bot', 'javascript:alert(1)'],
+  ...['http://bot.example/', 'ftp://bot.example/', 'file:///etc/passwd', 'https://localhost/'],
+  ...[
+    'https://a@bot.example/',
+    'https://a:b@bot.example/',
+    'https://bot.example/#',
+    'https://bot/',
+  ],
+  ...['https://a.localhost/', 'https://0/', 'https://2130706433/', 'https://0x7f.1/'],
+  ...['https://127.0.0.1/', 'https://10.0.0.1/', 'https://192.168.1.1/', 'https://172.16.0.1/'],
+  ...['https://169.254.169.254/latest', 'https://100.64.0.1/', 'https://224.0.0.1/'],
+  ...['https://255.255.255.255/', 'https://[::1]/', 'https://[::]/', 'https://[fe80::1]/'],
+  ...['https://[fc00::1]/', 'https://[::ffff:10.0.0.1]/', 'https://[::ffff:7f00:1]/'],
+  ...['https://[64:ff9b::a00:1]/', 'https://[ff02::1]/', `https://bot.example/${'a'.repeat(1981)}`],
 ]
 /** A token without a signature, as RFC 8725 2.1 warns of. */
 const NONE_TOKEN = ['{"alg":"none"}', '{"sub":"x","aud":"dashboard"}', '']
@@ -347,7 +374,9 @@ const CASES: readonly Case[] = [
     ...['GET /me/api', 'GET /me/usage', 'GET /me/events', 'POST /me/api/rotate'],
     ...['POST /auth/logout', 'POST /auth/logout-everywhere', 'GET /me/keys', 'POST /me/keys'],
     ...['DELETE /me/keys/a', 'GET /me/sessions', 'DELETE /me/sessions/a', 'POST /me/session-key'],
-    ...['GET /billing/pro/payments'],
+    ...['GET /me/webhooks', 'POST /me/webhooks', 'PATCH /me/webhooks/a', 'DELETE /me/webhooks/a'],
+    ...['POST /me/webhooks/a/secret', 'POST /me/webhooks/a/replay', 'POST /me/webhooks/a/test'],
+    ...['GET /me/webhooks/a/deliveries', 'GET /billing/pro/payments'],
   ].flatMap((line): Case[] => [
     [() => request(line), 401, 'unauthorized'],
     [() => request(line, [], ''), 401, 'unauthorized'],
@@ -436,6 +465,20 @@ const CASES: readonly Case[] = [
       401,
       'invalid_signature',
     ],
+  ),
+  // Receivers that are no place on the public internet, and filters of no wallet or token.
+  ...NOT_RECEIVERS.map((url) => hook({ url }, 400, 'invalid_parameter')),
+  ...[[], ['1'], [1], 'x', {}, [MINT, 'x'], Array(101).fill(MINT)].map((mints) =>
+    hook({ mints }, 400, 'invalid_parameter'),
+  ),
+  ...[[], 'W1', [1], [null], {}, Array(101).fill('W1')].map((wallets) =>
+    hook({ wallets }, 400, 'invalid_parameter'),
+  ),
+  ...NOT_ALIASES.map((alias) => hook({ wallets: ['W1', alias] }, 404, 'wallet_not_found')),
+  ...NOT_CURSORS.map((after) => hook({ after }, 400, 'invalid_cursor')),
+  hook({ after: codec.encode('views', EVENT_KEY) }, 400, 'invalid_cursor'),
+  ...['', 'Trades', 'all', null, ['trades']].map((channel) =>
+    hook({ channel }, 400, 'invalid_parameter'),
   ),
   // Bodies and headers out of bounds.
   [() => request('GET /trades', ['Content-Length: 16385']), 413, 'payload_too_large'],

@@ -115,6 +115,7 @@ export function createRoutes(deps: RouteDeps): Router<RequestState> {
         ? freeChain(resource, answer, deps, steps)
         : chargedChain(price, answerSteps, deps, steps)
     if (resource.method === 'POST') router.post(resource.path, ...chain)
+    else if (resource.method === 'PATCH') router.patch(resource.path, ...chain)
     else if (resource.method === 'DELETE') router.delete(resource.path, ...chain)
     else router.get(resource.path, ...chain)
   }

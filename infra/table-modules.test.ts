@@ -71,6 +71,9 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
   deposits: ['pipeline/workers/deposits/deposit-finder.ts', 'api/billing/deposit-rows.ts'],
   deposit_assignments: ['api/billing/deposit-rows.ts'],
   deposit_positions: ['pipeline/workers/deposits/deposit-positions.ts'],
+  webhooks: ['api/webhooks/webhooks.ts'],
+  webhook_progress: ['api/webhooks/hook-progress.ts'],
+  webhook_deliveries: ['api/webhooks/deliveries.ts'],
   // The database itself.
   operator_actions: ['infra/operator/audit-log.ts'],
   schema_migrations: ['pipeline/store/migrate.ts'],

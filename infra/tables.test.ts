@@ -55,7 +55,7 @@ test('docs/tables.md lists every view of analysts', (t) => {
 })
 
 test('each table has a ClickHouse user of a role that reads it, and one that writes it', (t) => {
-  const grants = ['api', 'ingest', 'workers']
+  const grants = ['api', 'ingest', 'webhooks', 'workers']
     .map((role) => read(`infra/clickhouse/users.d/${role}.xml`))
     .join('\n')
   const granted = (right: string) =>

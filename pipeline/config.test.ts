@@ -17,7 +17,7 @@ test('an empty environment gives the embedded service with every default (rule J
   const { SOL_PRICE_POOL, ...rest } = readEnv(pipelineEnv, {})
   t.is(SOL_PRICE_POOL as string, 'Czfq3xZZDmsdGdUyrNLtRhGc47cXcZtLG4crryfu44zE')
   t.deepEqual(rest, {
-    ROLES: ['ingest', 'workers', 'api'],
+    ROLES: ['ingest', 'workers', 'api', 'webhooks'],
     YELLOWSTONE_SELECTION: 'auto',
     KAFKA_TOPIC_PREFIX: '',
     INGEST_FAILOVER: false,
@@ -52,7 +52,7 @@ test('one message names every bad key and what was expected, and repeats no valu
       code: 'bad_config',
       lines: [
         'bad configuration:',
-        '  ROLES: expected roles of ingest, workers, api, for example ingest,workers',
+        '  ROLES: expected roles of ingest, workers, api, webhooks, for example ingest,workers',
         '  YELLOWSTONE_ENDPOINT: expected URLs starting with http:// or https://, for example https://yellowstone.example:443,https://other.example:443',
         '  KAFKA_BROKERS: expected host:port,..., for example kafka-1:9092,kafka-2:9092',
         '  KAFKA_SASL: expected mechanism:user:password with plain, scram-sha-256 or scram-sha-512, for example scram-sha-512:service:...',

@@ -12,7 +12,7 @@ import {
 } from './runtime/env.ts'
 
 /** The roles that a process can run. */
-export const ROLES = ['ingest', 'workers', 'api'] as const
+export const ROLES = ['ingest', 'workers', 'api', 'webhooks'] as const
 /** One of `ROLES`. */
 export type Role = (typeof ROLES)[number]
 

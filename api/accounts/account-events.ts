@@ -16,6 +16,9 @@ export type OwnEventKind =
   | 'key_rotated'
   | 'key_deleted'
   | 'session_revoked'
+  | 'webhook_created'
+  | 'webhook_deleted'
+  | 'webhook_secret_rotated'
 
 /**
  * Events that unauthenticated clients can cause: invalid signatures, and uses of a replaced,

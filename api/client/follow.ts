@@ -101,7 +101,8 @@ export function followViews(
   return follow(endpoint, options, { channels }, viewedOf)
 }
 
-function followedOf(message: ServerMessage): Followed | null {
+/** The item that a message is; null for messages about the connection. */
+export function followedOf(message: ServerMessage): Followed | null {
   if ('channel' in message) {
     if (message.channel !== 'trades') return null
     const { id, trade_id: tradeId, late = false, data } = message
@@ -112,7 +113,8 @@ function followedOf(message: ServerMessage): Followed | null {
   return { kind: 'retracted', id: message.id, tradeId: message.trade_id, trade: message.data }
 }
 
-function viewedOf(message: ServerMessage): Viewed | null {
+/** The item of a view that a message is; null for other messages. */
+export function viewedOf(message: ServerMessage): Viewed | null {
   if (!('channel' in message)) {
     if (message.type === 'gap') return { kind: 'gap', oldest: message.oldest }
     return message.type === 'snapshot_complete'

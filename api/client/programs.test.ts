@@ -1,27 +1,29 @@
-import { execFile, spawnSync } from 'node:child_process'
+import { execFile, spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import test from 'ava'
 import type { ServerMessage } from '../stream/messages.ts'
 import { openEmbeddedStore } from '../testing/open-stores.ts'
 import { startApi } from '../testing/start-api.ts'
+import { WebhookSecrets } from '../webhooks/signature.ts'
 
 /*
- * The programs of docs/feed.md, run in a folder outside the project that has this package.
+ * The programs of docs/feed.md and docs/webhooks.md, run in a folder outside the project that has
+ * this package.
  */
 
 const ROOT = join(import.meta.dirname, '../../..')
 const TSC = join(ROOT, 'node_modules/typescript/bin/tsc')
-const PAGE = readFileSync(join(ROOT, 'docs/feed.md'), 'utf8')
 
 const folder = mkdtempSync(join(tmpdir(), 'readme-'))
 test.after.always('remove', () => rmSync(folder, { recursive: true, force: true }))
 
 const run = promisify(execFile)
 
-test('the TypeScript program compiles strictly against the types of the package, and prints why it ends', async (t) => {
+test('the TypeScript programs compile strictly against the types of the package; the one of the feed prints why it ends, and that of webhooks each message once', async (t) => {
   const opened = await openEmbeddedStore()
   const api = await startApi(opened.store)
   t.teardown(async () => {
@@ -32,8 +34,13 @@ test('the TypeScript program compiles strictly against the types of the package,
   symlinkSync(ROOT, join(folder, 'node_modules/tracked-wallets'))
   symlinkSync(join(ROOT, 'node_modules/@types'), join(folder, 'node_modules/@types'))
   writeFileSync(join(folder, 'package.json'), '{"type": "module"}')
-  const example = program('ts').replace('http://127.0.0.1:8080', api.url)
+  const example = program('feed', 'ts').replace('http://127.0.0.1:8080', api.url)
   writeFileSync(join(folder, 'example.ts'), example)
+  const receiver = program('webhooks', 'ts').replace(
+    'server.listen(8000)',
+    'server.listen(0, () => console.log(JSON.stringify(server.address())))',
+  )
+  writeFileSync(join(folder, 'receive.ts'), receiver)
   // Responses have their fields and no others.
   writeFileSync(
     join(folder, 'types.ts'),
@@ -44,7 +51,13 @@ test('the TypeScript program compiles strictly against the types of the package,
     export const nothing = items[0]?.nothing`,
   )
   const options = ['--strict', '--target', 'es2022', '--module', 'nodenext', '--types', 'node']
-  const tsc = await outcome(process.execPath, [TSC, ...options, 'example.ts', 'types.ts'])
+  const tsc = await outcome(process.execPath, [
+    TSC,
+    ...options,
+    'example.ts',
+    'receive.ts',
+    'types.ts',
+  ])
   t.deepEqual(tsc, { code: 0, stdout: '', stderr: '' })
 
   const follow = (KEY: string) => outcome(process.execPath, ['example.js'], { KEY })
@@ -62,18 +75,22 @@ test('the TypeScript program compiles strictly against the types of the package,
   )
   writeFileSync(compiled, some)
   t.regex((await ends(9)).stderr, /^wallet_not_found: [^\n]+\n$/)
+
+  t.deepEqual(await received(process.execPath, ['receive.js']), {
+    statuses: STATUSES,
+    lines: PRINTED.map((line) => `${line} { alias: 'W1' }`),
+  })
 })
 
 const hasPython = spawnSync('python3', ['--version']).status === 0
 
 ;(hasPython ? test : test.skip)(
-  `the Python program prints trades and gaps, and why it ends${hasPython ? '' : ' (python3 is missing)'}`,
+  `the Python program of the feed prints trades and gaps, and why it ends${hasPython ? '' : ' (python3 is missing)'}`,
   async (t) => {
     writeFileSync(join(folder, 'websockets.py'), PLAYER)
-    writeFileSync(join(folder, 'example.py'), program('python'))
-    const gap = { type: 'gap', oldest: 'c1' } as const
+    writeFileSync(join(folder, 'example.py'), program('feed', 'python'))
     const retracted = { ...TRADE, channel: undefined, type: 'retracted' }
-    t.deepEqual(await played([gap, TRADE, retracted, { type: 'balance_exhausted' }]), {
+    t.deepEqual(await played([GAP, TRADE, retracted, { type: 'balance_exhausted' }]), {
       code: 1,
       stdout: "t1 {'alias': 'W1'}\nt1 withdrawn\n",
       stderr: `gap: trades before this position are only in GET /trades: c1
@@ -94,6 +111,61 @@ balance_exhausted: no credits are left: top up, then resume from the last id\n`,
   },
 )
 
+;(hasPython ? test : test.skip)(
+  `the Python program of webhooks prints each message once${hasPython ? '' : ' (python3 is missing)'}`,
+  async (t) => {
+    const port = 'print(json.dumps({"port": server.server_port}), flush=True)'
+    const receiver = program('webhooks', 'python')
+      .replace('("", 8000)', '("127.0.0.1", 0)')
+      .replace('server.serve_forever()', `${port}\nserver.serve_forever()`)
+    writeFileSync(join(folder, 'receive.py'), receiver)
+    t.deepEqual(await received('python3', ['receive.py']), {
+      statuses: STATUSES,
+      lines: PRINTED.map((line) => `${line} {'alias': 'W1'}`),
+    })
+  },
+)
+
+/** Deliveries to a receiver: the messages, a repetition within more, a forged one, and a test. */
+async function received(command: string, args: string[]) {
+  const secrets = new WebhookSecrets([new Uint8Array(32).fill(1)])
+  const hook = { id: 'w', rotations: 0, rotatedAt: null }
+  const env = { ...process.env, SECRET: secrets.secretOf(hook) }
+  const receiver = spawn(command, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'ignore'] })
+  const lines = createInterface({ input: receiver.stdout })[Symbol.asyncIterator]()
+  try {
+    const { port } = JSON.parse((await lines.next()).value)
+    const again = { ...TRADE, id: 'c3' }
+    const retracted = { ...again, channel: undefined, type: 'retracted' }
+    const other = { ...TRADE, trade_id: 't2' }
+    const bodies = [
+      { type: 'trades', data: { webhook: 'w', cursor: 'c2', messages: [TRADE] } },
+      {
+        type: 'trades',
+        data: { webhook: 'w', cursor: 'c4', messages: [again, retracted, GAP, retracted, other] },
+      },
+      { type: 'trades', data: { webhook: 'w', cursor: 'c5', messages: [] }, isForged: true },
+      { type: 'test', data: { webhook: 'w' } },
+    ]
+    const statuses: number[] = []
+    for (const { isForged = false, ...body } of bodies) {
+      const text = JSON.stringify(body)
+      const headers = secrets.headers(hook, 'd', isForged ? `${text} ` : text, Date.now())
+      const url = `http://127.0.0.1:${port}`
+      statuses.push((await fetch(url, { method: 'POST', headers, body: text })).status)
+    }
+    const printed = []
+    for (const _ of PRINTED) printed.push((await lines.next()).value)
+    return { statuses, lines: printed }
+  } finally {
+    receiver.kill()
+  }
+}
+
+/** Answers of a receiver to these deliveries, and what it prints before the trades. */
+const STATUSES = [204, 204, 400, 204]
+const PRINTED = ['trade t1', 'retracted t1', 'trade t2']
+
 interface Refusal {
   readonly status: number
   readonly code: string
@@ -105,6 +177,7 @@ function played(messages: readonly unknown[]) {
   return outcome('python3', ['example.py'], { KEY: 'tw_x', PLAYED: JSON.stringify(messages) })
 }
 
+const GAP = { type: 'gap', oldest: 'c1' } as const
 const TRADE = { channel: 'trades', id: 'c2', trade_id: 't1', data: { alias: 'W1' } }
 
 /** Replaces the package `websockets`: one connection, which plays the messages in `PLAYED`. */
@@ -140,9 +213,10 @@ async function outcome(command: string, args: string[], env: NodeJS.ProcessEnv =
   return { code: ended.code ?? 0, stdout: ended.stdout, stderr: ended.stderr }
 }
 
-/** The first program of `docs/feed.md` in a language. */
-function program(language: string): string {
-  const code = new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'ms').exec(PAGE)?.[1]
-  if (code === undefined) throw new Error(`docs/feed.md has no program in ${language}`)
+/** The first program of a page in a language. */
+function program(page: 'feed' | 'webhooks', language: string): string {
+  const text = readFileSync(join(ROOT, `docs/${page}.md`), 'utf8')
+  const code = new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'ms').exec(text)?.[1]
+  if (code === undefined) throw new Error(`docs/${page}.md has no program in ${language}`)
   return code
 }

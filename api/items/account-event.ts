@@ -15,6 +15,9 @@ export const AccountEventItem = z
         'key_rotated',
         'key_deleted',
         'session_revoked',
+        'webhook_created',
+        'webhook_deleted',
+        'webhook_secret_rotated',
         'key_refused',
       ])
       .meta({

@@ -9,7 +9,7 @@ export function cors(origins: readonly string[]): ApiMiddleware {
   if (origins.length === 0) return (_ctx, next) => next()
   return koaCors({
     origin: (ctx) => (origins.includes(ctx.get('Origin')) ? ctx.get('Origin') : ''),
-    allowMethods: ['GET', 'POST', 'DELETE'],
+    allowMethods: ['GET', 'POST', 'PATCH', 'DELETE'],
     allowHeaders: ['Authorization', 'Content-Type', 'If-None-Match', 'MCP-Protocol-Version'],
     exposeHeaders: EXPOSED,
     maxAge: 86_400,

@@ -58,7 +58,8 @@ and for requests at the same time (\`account-concurrent\`, \`dashboard-concurren
 \`RateLimit-Policy\` and \`RateLimit\` list the policies per minute and what is left. A 429 names
 only the policy that refused, and \`Retry-After\` says how long to wait.
 
-**Live trades** come over \`GET /ws\`, described by \`/asyncapi.json\` and [/docs/feed](/docs/feed).
+**Live trades** come over \`GET /ws\`, described by \`/asyncapi.json\` and [/docs/feed](/docs/feed), or
+to a URL of yours: \`POST /me/webhooks\`, described by [/docs/webhooks.md](/docs/webhooks.md).
 
 **Versions.** Paths have no version; the header \`API-Version\` has. Within a major version, changes
 only add. \`Deprecation\` and \`Sunset\` announce removals.`

@@ -39,11 +39,12 @@ export class JsonSchemas {
 }
 
 /**
- * Returns the JSON Schema (draft 2020-12) of what a zod schema outputs, complete in itself: schemas
- * with an `id` are in its `$defs`. The outermost one is inline.
+ * Returns the JSON Schema (draft 2020-12) of what a zod schema outputs, or accepts if `io` is
+ * `input`. It is complete in itself: schemas with an `id` are in its `$defs`. The outermost one is
+ * inline.
  */
-export function completeSchema(schema: z.ZodType): JsonSchema {
-  const { components, root } = collect(schema)
+export function completeSchema(schema: z.ZodType, io: 'output' | 'input' = 'output'): JsonSchema {
+  const { components, root } = collect(schema, io)
   const { $ref, ...rest } = root
   const id = typeof $ref === 'string' ? $ref.replace('#/components/schemas/', '') : null
   const outermost = id === null ? rest : { ...components[id], ...rest }
@@ -56,9 +57,9 @@ export function completeSchema(schema: z.ZodType): JsonSchema {
   )
 }
 
-function collect(schema: z.ZodType) {
+function collect(schema: z.ZodType, io: 'output' | 'input') {
   const schemas = new JsonSchemas('draft-2020-12')
-  const root = schemas.of(schema)
+  const root = schemas.of(schema, io)
   return { root, components: schemas.components }
 }
 

@@ -47,7 +47,7 @@ export function markdownDocuments(
 export const MARKDOWN = 'text/markdown; charset=utf-8'
 
 /** Documents for customers in the folder `docs`. The other ones are for operators. */
-const FILES = ['agents', 'endpoints', 'feed', 'contract'] as const
+const FILES = ['agents', 'endpoints', 'feed', 'webhooks', 'contract'] as const
 
 const FOLDER = join(import.meta.dirname, '../../../docs')
 
@@ -79,6 +79,7 @@ ${[
   line('/docs/endpoints.md', 'Endpoints', 'every REST endpoint, its price and limits'),
   line('/docs/rest.md', 'REST reference', 'every parameter, field and refusal'),
   line('/docs/feed.md', 'Feed', 'live trades over a WebSocket, without gap or repetition'),
+  line('/docs/webhooks.md', 'Webhooks', 'live trades posted to a URL, signed, in order'),
 ].join('\n')}
 
 ## Optional

@@ -36,7 +36,7 @@ test('llms.txt lists documents that are served, and they link to no other docume
   t.is(type, 'text/plain; charset=utf-8')
   t.regex(text, /^# Tracked wallets\n\n> /)
   const listed = linksOf(text)
-  t.is(listed.length, 8)
+  t.is(listed.length, 9)
   for (const url of listed) {
     const document = await get(url)
     t.is(document.status, 200, url)
@@ -90,5 +90,8 @@ test('the production image has the documents', (t) => {
     'utf8',
   )
   const [copied = ''] = /^COPY docs\/.*$/m.exec(dockerfile) ?? []
-  t.is(copied, 'COPY docs/agents.md docs/endpoints.md docs/feed.md docs/contract.md docs/')
+  t.is(
+    copied,
+    'COPY docs/agents.md docs/endpoints.md docs/feed.md docs/webhooks.md docs/contract.md docs/',
+  )
 })

@@ -84,7 +84,9 @@ export function pathOf({ path }: Pick<Resource, 'path'>): string {
 }
 
 /** Returns the method of a resource. */
-export function methodOf({ method }: Pick<Resource, 'method'>): 'GET' | 'POST' | 'DELETE' {
+export function methodOf({
+  method,
+}: Pick<Resource, 'method'>): 'GET' | 'POST' | 'PATCH' | 'DELETE' {
   return method ?? 'GET'
 }
 

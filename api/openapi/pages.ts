@@ -94,6 +94,7 @@ function indexPage(): string {
     <ul>
       <li><a href="/docs/rest">REST</a>, every endpoint, with a form to try it · <a href="/openapi.json">openapi.json</a> (OpenAPI 3.1)</li>
       <li><a href="/docs/feed">Live feed</a>, every message of the WebSocket · <a href="/asyncapi.json">asyncapi.json</a> (AsyncAPI 3.0)</li>
+      <li><a href="/docs/webhooks.md">Webhooks</a>, the feed posted to a URL of yours, with receivers to copy</li>
       <li><a href="/docs/agents.md">Agents</a>, the tools of the Model Context Protocol · <a href="/llms.txt">llms.txt</a> (all documents as Markdown)</li>
       <li><a href="/docs/security">Security</a>, how to report a problem</li>
     </ul>
@@ -157,6 +158,7 @@ main .swagger-ui .responses-inner { overflow-x: auto; }
 /* White text on the colours of Swagger UI has too little contrast. */
 main .swagger-ui .opblock.opblock-get .opblock-summary-method { background: #1660a8; }
 main .swagger-ui .opblock.opblock-post .opblock-summary-method { background: #1a7044; }
+main .swagger-ui .opblock.opblock-patch .opblock-summary-method { background: #0b665a; }
 main .swagger-ui .opblock.opblock-delete .opblock-summary-method { background: #a8201a; }
 main .swagger-ui .opblock.opblock-head .opblock-summary-method { background: #6d0fc0; }
 main .swagger-ui .info .title small, main .swagger-ui .info .title small.version-stamp { background: #1d632e; font-size: 12px; padding: 3px 6px; }

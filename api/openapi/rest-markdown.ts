@@ -57,7 +57,7 @@ function resourceText(resource: Resource, serverUrl: string): string {
             ]),
           ),
         ]),
-    ...(requestBody ? ['Body:', fieldTable(completeSchema(requestBody))] : []),
+    ...(requestBody ? ['Body:', fieldTable(completeSchema(requestBody, 'input'))] : []),
     ...samples.map(({ lang, source }) => fenced(lang.toLowerCase(), source)),
     ...(isEmpty
       ? ['The answer has no body.']
@@ -123,7 +123,7 @@ function typeOf(schema: JsonSchema): string {
   if (Array.isArray(anyOf)) return anyOf.map(typeOf).join(' or ')
   if (type === 'array') return `list of ${typeOf((items ?? {}) as JsonSchema)}`
   const range = typeof minimum === 'number' && typeof maximum === 'number'
-  return `${type ?? 'object'}${range ? ` ${minimum}..${maximum}` : ''}`
+  return `${[type ?? 'object'].flat().join(' or ')}${range ? ` ${minimum}..${maximum}` : ''}`
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {

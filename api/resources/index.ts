@@ -26,6 +26,7 @@ import { meSessions, revokeSession, sessionKey } from './me-sessions.ts'
 import { meSignalsFilter } from './me-signals-filter.ts'
 import { meUsage } from './me-usage.ts'
 import { meWatchlistsTrending } from './me-watchlists-trending.ts'
+import { type WebhookDeps, webhookResources } from './me-webhooks.ts'
 import { pricesSol } from './prices-sol.ts'
 import type { Resource, ResourceDeps } from './resource.ts'
 import { search } from './search.ts'
@@ -45,7 +46,8 @@ import { wallets } from './wallets.ts'
 export function createResources(
   deps: ResourceDeps &
     AccountDeps &
-    NamedKeyDeps & {
+    NamedKeyDeps &
+    WebhookDeps & {
       readonly sessionUses: Pick<SessionUses, 'list' | 'find'>
       readonly credits: Pick<Credits, 'balance'>
       readonly feed: FeedStatus
@@ -87,6 +89,7 @@ export function createResources(
     meKeys(deps),
     createKey(deps),
     deleteKey(deps),
+    ...webhookResources(deps),
     meSessions(deps),
     revokeSession(deps),
     sessionKey(deps),

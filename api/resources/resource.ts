@@ -57,7 +57,7 @@ export interface Resource<Input = never> {
   /** Path in the syntax of @koa/router, for example `/wallets/:alias/metrics`. */
   readonly path: string
   /** Default: GET. */
-  readonly method?: 'POST' | 'DELETE'
+  readonly method?: 'POST' | 'PATCH' | 'DELETE'
   /**
    * Credits of a response; null if no API key is needed. With 0 the response is about the account
    * of the key, so it is neither cached nor charged.
@@ -114,7 +114,7 @@ export function resource<
   Input = Parts<Params, Query, RequestBody>,
 >(declaration: {
   readonly path: string
-  readonly method?: 'POST' | 'DELETE'
+  readonly method?: 'POST' | 'PATCH' | 'DELETE'
   readonly price: number | null
   readonly isUnlimited?: true
   readonly answersHead?: true
@@ -153,7 +153,7 @@ export function dashboardResource<
   RequestBody extends z.ZodObject = z.ZodObject,
 >(declaration: {
   readonly path: string
-  readonly method?: 'POST' | 'DELETE'
+  readonly method?: 'POST' | 'PATCH' | 'DELETE'
   readonly needsPro?: true
   readonly docs: ResourceDocs<z.input<Body>>
   readonly params?: Params

@@ -11,7 +11,7 @@ import type { Store } from '../../pipeline/store/store.ts'
 import { inTime } from '../../pipeline/store/timely-store.ts'
 import { type AccountChannel, createMemoryChannel } from '../channel/account-channel.ts'
 import type { Account } from '../credits/meter.ts'
-import type { CursorCodec } from '../cursor.ts'
+import type { CursorCodec, FeedPosition } from '../cursor.ts'
 import { ApiError } from '../errors.ts'
 import { type PublishedSwap, tradeItem } from '../items/trade.ts'
 import type { FeedKey, Upgrade, UpgradeHandler, Viewer } from '../middleware/upgrade.ts'
@@ -131,6 +131,8 @@ export class Feed implements UpgradeHandler, FeedStatus {
   #isStopping = false
   /** Calls that wait for trades. */
   #waits = 0
+  /** Webhooks that wait for trades. */
+  readonly #unseated = new Set<TradeWait>()
 
   constructor(deps: FeedDeps, options: FeedOptions = {}) {
     this.#deps = deps
@@ -227,6 +229,7 @@ export class Feed implements UpgradeHandler, FeedStatus {
       onEntries: (entries) => {
         const batch = createTradeBatch(entries)
         for (const connection of this.#traders.active()) connection.deliver(batch)
+        for (const wait of this.#unseated) wait.deliver()
       },
       onOldWithdrawal: (before) => {
         for (const connection of this.#traders.active()) connection.catchUpFrom(before)
@@ -326,6 +329,31 @@ export class Feed implements UpgradeHandler, FeedStatus {
       return Promise.reject(new ApiError('unavailable', { headers: { 'Retry-After': '1' } }))
     const register = (wait: TradeWait) => this.#registerWait(wait)
     return followTrades({ relay, history, register }, request)
+  }
+
+  /** The position after everything that was published. Throws `unavailable` before the start. */
+  position(): FeedPosition {
+    if (this.#relay === null) throw new ApiError('unavailable')
+    return this.#relay.position
+  }
+
+  /** As `follow`, for a webhook: its waits are no connections of the account. */
+  followUnseated(request: Omit<FollowRequest, 'key'>, account: Account): Promise<FollowedTrades> {
+    const [relay, history] = [this.#relay, this.#history]
+    if (relay === null || history === null || this.#isStopping)
+      return Promise.reject(new ApiError('unavailable'))
+    const register = (wait: TradeWait) => {
+      this.#unseated.add(wait)
+      return () => this.#unseated.delete(wait)
+    }
+    const key = { account, kind: 'own' } as const
+    return followTrades({ relay, history, register }, { ...request, key })
+  }
+
+  /** The relay of `watchlist` and `signals`. Throws `unavailable` before the start. */
+  views(): ViewRelay {
+    if (this.#viewRelay === null || this.#isStopping) throw new ApiError('unavailable')
+    return this.#viewRelay
   }
 
   /** Records trades that a call answered, and gives the credits of withdrawn ones back. */

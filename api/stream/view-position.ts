@@ -29,6 +29,12 @@ export function endOfTick(at: number): ViewPosition {
   return { at, part: 'end', index: 0 }
 }
 
+/** Compares two positions by their order: below 0 if `a` comes first. */
+export function comparePositions(a: ViewPosition, b: ViewPosition): number {
+  const parts = VIEW_PARTS.indexOf(a.part) - VIEW_PARTS.indexOf(b.part)
+  return a.at - b.at || parts || a.index - b.index
+}
+
 /**
  * Encodes a position as a cursor, with its parts in the fields of an event key. The scope `views`
  * makes cursors of trades invalid here (rule D4).

@@ -137,6 +137,7 @@ function writeConfig(dir: string, secrets: ServerSettings['secrets'], user: OwnU
     INGEST_PASSWORD: secrets.rolePasswords.ingest,
     WORKERS_PASSWORD: secrets.rolePasswords.workers,
     API_PASSWORD: secrets.rolePasswords.api,
+    WEBHOOKS_PASSWORD: secrets.rolePasswords.webhooks,
   }
   const text = (from: string) => readFileSync(new URL(from, SOURCES), 'utf8')
   const write = (to: string, content: string) => writeConfigFile(join(dir, to), content, user)

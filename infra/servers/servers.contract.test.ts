@@ -60,7 +60,7 @@ test(`servers start, keep what was written over a kill, and stop; hostile analys
   t.is(first.code, 0, first.stderr)
   t.regex(
     first.stdout,
-    /^KAFKA_BROKERS=127\.0\.0\.1:28900\nCLICKHOUSE_URL=http:\S+\n(?:CLICKHOUSE_URL_(?:INGEST|WORKERS|API)=http:\S+\n){3}CLICKHOUSE_READER_URL=http:\S+\nANALYST_PASSWORD='an analyst'\\''s'\nREDIS_URL=redis:\S+\n$/,
+    /^KAFKA_BROKERS=127\.0\.0\.1:28900\nCLICKHOUSE_URL=http:\S+\n(?:CLICKHOUSE_URL_(?:INGEST|WORKERS|API|WEBHOOKS)=http:\S+\n){4}CLICKHOUSE_READER_URL=http:\S+\nANALYST_PASSWORD='an analyst'\\''s'\nREDIS_URL=redis:\S+\n$/,
   )
   t.is(statSync(join(dir, 'data/servers.json')).mode & 0o777, 0o600)
 

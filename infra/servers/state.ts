@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
-import { ROLES } from '../../pipeline/config.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { makeFolder } from '../../pipeline/runtime/make-folder.ts'
 
@@ -19,7 +18,14 @@ const newSecret = () => randomBytes(18).toString('hex')
 const newKey = () => randomBytes(32).toString('hex')
 /** 16 random bytes as base64url. The id may not begin with a dash. */
 const newClusterId = () => `A${randomBytes(16).toString('base64url').slice(1)}`
-const newRolePasswords = () => ({ ingest: newSecret(), workers: newSecret(), api: newSecret() })
+
+/** A role without a password gets a new one: the folder is older than the role. */
+const RolePasswords = z.object({
+  ingest: z.string().default(newSecret),
+  workers: z.string().default(newSecret),
+  api: z.string().default(newSecret),
+  webhooks: z.string().default(newSecret),
+})
 
 const State = z.object({
   portBase: z.int().min(1024).max(65_000),
@@ -35,7 +41,7 @@ const State = z.object({
     clickhouseDiskKey: z.string().default(newKey),
     analystPassword: z.string().nullable(),
     /** Passwords of the ClickHouse users of the service's roles. */
-    rolePasswords: z.record(z.enum(ROLES), z.string()).default(newRolePasswords),
+    rolePasswords: RolePasswords.prefault({}),
   }),
   /** By `NodeName`. */
   processes: z.record(
@@ -82,7 +88,7 @@ export function createState(portBase = DEFAULT_PORT_BASE, cluster = false): Serv
       redisPassword: newSecret(),
       clickhouseDiskKey: newKey(),
       analystPassword: null,
-      rolePasswords: newRolePasswords(),
+      rolePasswords: RolePasswords.parse({}),
     },
     processes: {},
   }

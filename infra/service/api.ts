@@ -3,6 +3,7 @@ import { type JwtKeys, readJwtKeys, readOrCreateJwtKeys } from '../../api/auth/j
 import type { AccountChannel } from '../../api/channel/account-channel.ts'
 import { type ApiConfig, apiConfig } from '../../api/config.ts'
 import { readOrCreateSecretKey } from '../../api/secret-key.ts'
+import type { Feed } from '../../api/stream/feed.ts'
 import { createPerturb } from '../../pipeline/domain/perturbation.ts'
 import { readTextFile } from '../../pipeline/runtime/read-text-file.ts'
 import type { AddSpan } from '../../pipeline/runtime/span.ts'
@@ -23,15 +24,23 @@ export type ApiSecrets = Pick<ApiConfig, 'secretKeys' | 'tradeIdKey' | 'jwtKeys'
 /**
  * Reads the secrets of the API. Rejects with `bad_config`, naming the key or file, never a secret.
  */
-export async function readApiSecrets({ api, dataDir }: ServiceConfig): Promise<ApiSecrets> {
-  const { SECRET_KEY, TRADE_ID_KEY, JWT_KEYS_FILE: file } = api
+export async function readApiSecrets(config: ServiceConfig): Promise<ApiSecrets> {
+  const { JWT_KEYS_FILE: file } = config.api
   const given = file === undefined ? null : await readKeys(file)
-  const secretKeys = SECRET_KEY ?? ([await readOrCreateSecretKey(dataDir)] as const)
   return {
-    secretKeys,
-    tradeIdKey: TRADE_ID_KEY ?? secretKeys[0],
-    jwtKeys: given ?? (await readOrCreateJwtKeys(dataDir)),
+    ...(await readFeedSecrets(config)),
+    jwtKeys: given ?? (await readOrCreateJwtKeys(config.dataDir)),
   }
+}
+
+/** The secrets of positions, of `trade_id`s, and of webhooks. */
+export type FeedSecrets = Pick<ApiSecrets, 'secretKeys' | 'tradeIdKey'>
+
+/** Reads the secrets of the feed. */
+export async function readFeedSecrets({ api, dataDir }: ServiceConfig): Promise<FeedSecrets> {
+  const { SECRET_KEY, TRADE_ID_KEY } = api
+  const secretKeys = SECRET_KEY ?? ([await readOrCreateSecretKey(dataDir)] as const)
+  return { secretKeys, tradeIdKey: TRADE_ID_KEY ?? secretKeys[0] }
 }
 
 async function readKeys(file: string): Promise<JwtKeys> {
@@ -44,6 +53,8 @@ export interface RunningApi extends ServicePart {
   readonly lines: readonly string[]
   /** Reads `JWT_KEYS_FILE` again. */
   readonly reload: Reload
+  /** The live feed, which role webhooks of this process reads too. */
+  readonly feed: Feed
 }
 
 /** Starts the API with its feed and listens on `PORT`. */
@@ -62,7 +73,7 @@ export async function serveApi(
   const { accounts } = stores
   const { secrets, channel, payments } = parts
   const simulator = config.source.kind === 'simulator' ? parts.source : null
-  const api = createApiWithFeed({
+  const { api, feed } = createApiWithFeed({
     ...context,
     ...stores,
     config: {
@@ -86,6 +97,7 @@ export async function serveApi(
       ...(simulator ? [`rpc_url=${simulator.rpcUrl}`] : []),
     ],
     reload: reloadJwtKeys(context, (keys) => api.replaceJwtKeys(keys)),
+    feed,
     close: () => api.close(),
   }
 }

@@ -276,14 +276,17 @@ function contradictions(values: ServiceEnv): string[] {
   if (roles.has('api') && values.PORT !== 0 && values.METRICS_PORT === values.PORT) {
     faults.push('METRICS_PORT: must differ from PORT')
   }
-  if (roles.has('api') && (values.REDIS_URL ?? values.CLICKHOUSE_URL) !== undefined) {
+  const isShared = (values.REDIS_URL ?? values.CLICKHOUSE_URL) !== undefined
+  if (roles.has('api') && isShared) {
     need(
       'JWT_KEYS_FILE',
       'by role api with REDIS_URL or CLICKHOUSE_URL: a JWK set of Ed25519 keys, the same in every process; docs/operating.md has the command',
     )
+  }
+  if ((roles.has('api') || roles.has('webhooks')) && isShared) {
     need(
       'SECRET_KEY',
-      'by role api with REDIS_URL or CLICKHOUSE_URL: 32 bytes or more in hex or base64, the same in every process, for example from: openssl rand -hex 32',
+      'by roles api and webhooks with REDIS_URL or CLICKHOUSE_URL: 32 bytes or more in hex or base64, the same in every process, for example from: openssl rand -hex 32',
     )
   }
   if (values.SECRET_KEY !== undefined && values.SECRET_KEY.length > 1)

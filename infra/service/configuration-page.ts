@@ -68,7 +68,7 @@ const SECTIONS = {
   },
   'Secrets, the same in every process': {
     SECRET_KEY:
-      'Encrypts cursors and signs login nonces: the first key encrypts and signs, all are accepted ([how to rotate it](operating.md#secret-key)). Required by role `api` with `CLICKHOUSE_URL` or `REDIS_URL`.',
+      'Encrypts cursors, signs login nonces and derives the secrets of webhooks: the first key encrypts and signs, all are accepted ([how to rotate it](operating.md#secret-key)). Required by roles `api` and `webhooks` with `CLICKHOUSE_URL` or `REDIS_URL`.',
     TRADE_ID_KEY:
       'Derives each `trade_id`. It must stay the same when `SECRET_KEY` is rotated. Required with several keys in `SECRET_KEY`.',
     JWT_KEYS_FILE:
@@ -80,6 +80,8 @@ const SECTIONS = {
     PUBLIC_URL:
       'Where clients find the API: in documents, in the message that a wallet signs, and as issuer of tokens.',
     CORS_ORIGINS: 'Origins whose pages may call the API.',
+    WEBHOOK_LOOPBACK:
+      '`true`: webhooks may have `http` and receivers on this machine, for tests alone (rule M1). The same for the roles `api` and `webhooks`.',
     TRUSTED_PROXIES: 'Number of proxies in front whose `X-Forwarded-For` is believed.',
     RATE_LIMIT_PER_MINUTE: 'Requests per minute of a client address (IPv6: a /64); 0: no limit.',
     LOGIN_RATE_LIMIT_PER_MINUTE:

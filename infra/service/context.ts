@@ -30,6 +30,7 @@ const STAGES: Readonly<Record<Role, readonly SlotStage[]>> = {
   ingest: ['received', 'sealed', 'appended'],
   workers: ['read', 'stored'],
   api: ['stored', 'merged'],
+  webhooks: ['stored', 'merged'],
 }
 
 /** Makes the context of one process. `failed` rejects with the first error given to `fail`. */

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'ava'
-import type { Role } from '../../pipeline/config.ts'
+import { ROLES, type Role } from '../../pipeline/config.ts'
 import { startSimulator } from '../simulator/simulator.ts'
 import { freePort } from '../whole-service/free-port.ts'
 import { loadConfig } from './config.ts'
@@ -16,6 +16,20 @@ const OF_ALL = [
   'log_redeliveries_total',
   'log_stopped_partitions',
   'ready_check_up',
+]
+
+/** Of a process that has a feed: of the API, or for webhooks. */
+const FEED = [
+  'feed_closes_total',
+  'feed_connections',
+  'feed_old_withdrawals_total',
+  'feed_relay_seconds',
+  'feed_repeated_swaps_total',
+  'feed_retracted_trades_total',
+  'feed_trades_sent_total',
+  'feed_view_messages_sent_total',
+  'feed_waiting_records',
+  'feed_window_trades',
 ]
 
 const OWN: Readonly<Record<Role, readonly string[]>> = {
@@ -90,21 +104,19 @@ const OWN: Readonly<Record<Role, readonly string[]>> = {
     'api_requests_shed_total',
     'credits_rolled_up_time_seconds',
     'deposits_rpc_requests_total',
-    'feed_closes_total',
-    'feed_connections',
-    'feed_old_withdrawals_total',
-    'feed_relay_seconds',
-    'feed_repeated_swaps_total',
-    'feed_retracted_trades_total',
-    'feed_trades_sent_total',
-    'feed_view_messages_sent_total',
-    'feed_waiting_records',
-    'feed_window_trades',
+    ...FEED,
     'stage_block_time_seconds',
+  ],
+  webhooks: [
+    ...FEED,
+    'webhook_attempts_total',
+    'webhook_seconds',
+    'webhooks_checked_time_seconds',
+    'webhooks_running',
   ],
 }
 
-for (const role of ['ingest', 'workers', 'api'] as const)
+for (const role of ROLES)
   test.serial(
     `role ${role} exports its own metrics and those of its process, and no others`,
     async (t) => {

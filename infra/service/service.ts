@@ -2,7 +2,7 @@ import { startHealthServer } from '../../pipeline/runtime/health-server.ts'
 import type { OnStage } from '../../pipeline/runtime/slot-stage.ts'
 import { collectProcessMetrics, collectReadiness } from '../../pipeline/runtime/telemetry.ts'
 import { keepTransactions } from '../../pipeline/store/tables/transactions.ts'
-import { readApiSecrets, serveApi } from './api.ts'
+import { readApiSecrets, readFeedSecrets, serveApi } from './api.ts'
 import { ownsData, type ServiceConfig } from './config.ts'
 import { createContext, type ServiceContext } from './context.ts'
 import { openChannel } from './credit-system.ts'
@@ -18,6 +18,7 @@ import { type Reload, reloadAll } from './reload.ts'
 import { openSource } from './source.ts'
 import { applySchema, openStores } from './stores.ts'
 import { openTraces } from './traces.ts'
+import { startWebhooks } from './webhooks.ts'
 import { startWorkers } from './workers.ts'
 
 /** A running process of the service, in the roles of its configuration. */
@@ -84,6 +85,7 @@ async function startSteps(
   const stores = parts.add(await openStores(context))
   if (source) await checkTrackedWallets(stores.store, source)
   const secrets = roles.has('api') ? await readApiSecrets(config) : null
+  const feedSecrets = roles.has('webhooks') ? (secrets ?? (await readFeedSecrets(config))) : null
   await applySchema(stores.store, logger)
   if (roles.has('workers')) await keepTransactions(stores.store, config.transactionBytesDays)
 
@@ -98,6 +100,9 @@ async function startSteps(
   )
   const api = await step(secrets && channel && { secrets, channel }, (given) =>
     serveApi(context, stores, { ...given, payments, source, addSpan: traces?.add }),
+  )
+  await step(feedSecrets, (secrets) =>
+    startWebhooks(context, stores, { secrets, feed: api?.feed ?? null }),
   )
   const workers = await step(roles.has('workers'), () => startWorkers(context, stores, source))
   const load = await step(solPrices.length > 0 && (source ?? workers), () =>

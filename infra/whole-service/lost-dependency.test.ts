@@ -28,6 +28,7 @@ const METRICS_PORTS: Readonly<Record<Role, number>> = {
   api: PORT_BASE + 20,
   workers: PORT_BASE + 21,
   ingest: PORT_BASE + 22,
+  webhooks: PORT_BASE + 23,
 }
 
 const SEED = 7
@@ -48,7 +49,7 @@ let oldest: ContractTrade | undefined
 /** The costs that answers named. */
 let spent = 0
 
-anyTest.before('servers, a market, and three processes', async () => {
+anyTest.before('servers, a market, and four processes', async () => {
   if (!enabled) return
   const servers = await startServers(join(dir, 'servers'), { portBase: PORT_BASE })
   simulator = startSimulator()
@@ -60,7 +61,7 @@ anyTest.before('servers, a market, and three processes', async () => {
     SOL_PRICE_POOL: await simulator.line('SOL_PRICE_POOL'),
   })
   const key = await deployment.createAccount(CREDITS)
-  for (const role of ['api', 'workers', 'ingest'] as const) {
+  for (const role of ['api', 'workers', 'ingest', 'webhooks'] as const) {
     deployment.start(role, { METRICS_PORT: String(METRICS_PORTS[role]) })
   }
   customer = await deployment.customer(key)
@@ -234,6 +235,7 @@ test(`without ClickHouse, reads are refused, and everything continues once it is
   for (const path of PRODUCT) await isRefused(t, path)
   await isNotReady('api', ['store'])
   await isNotReady('workers', ['store'])
+  await isNotReady('webhooks', ['store'])
   await slotsPass(SLOTS_AWAY)
   for (const path of PRODUCT) await isRefused(t, path)
   t.deepEqual(await caller.stop(), [200, 503])
@@ -246,6 +248,7 @@ test(`without Redis no call is answered for free, and none is charged twice${why
   await kill('redis')
   for (const path of PRODUCT) await isRefused(t, path)
   await isNotReady('api', ['meter'])
+  await isNotReady('webhooks', ['meter'])
   const stored = await storedSlot()
   await slotsPass(SLOTS_AWAY)
   for (const path of PRODUCT) await isRefused(t, path)
@@ -261,6 +264,7 @@ test(`without Kafka, reads continue and the feed waits${why}`, async (t) => {
   for (const path of PRODUCT) await isAnswered(t, path)
   await isNotReady('api', ['log'])
   await isNotReady('ingest', ['log'])
+  await isNotReady('webhooks', ['log'])
   await slotsPass(SLOTS_AWAY)
   for (const path of PRODUCT) await isAnswered(t, path)
   t.deepEqual(await caller.stop(), [200])

@@ -1,10 +1,13 @@
 import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import anyTest from 'ava'
 import { Redis } from 'ioredis'
-import { tokenOf } from '../../api/testing/a-wallet.ts'
+import { post, tokenOf } from '../../api/testing/a-wallet.ts'
 import { ask } from '../../api/testing/ask.ts'
 import type { Role } from '../../pipeline/config.ts'
 import { startServers, stopServers } from '../servers/servers.ts'
@@ -12,6 +15,7 @@ import { startSimulator } from '../simulator/simulator.ts'
 import { createPayer } from '../simulator/testing/payer.ts'
 import { until } from './customer.ts'
 import { type Deployment, deploy, newSecrets } from './deployment.ts'
+import { freePort } from './free-port.ts'
 import { commandOutcome, ROOT, startOperator } from './service-process.ts'
 
 /*
@@ -24,7 +28,7 @@ const enabled = Boolean(process.env.KAFKA_BROKERS)
 const test = enabled ? anyTest.serial : anyTest.serial.skip
 const why = enabled ? '' : ' (skipped: KAFKA_BROKERS is not set)'
 const PORT_BASE = 27_300
-const ROLES = ['api', 'workers', 'ingest'] as const
+const ROLES = ['api', 'workers', 'ingest', 'webhooks'] as const
 
 const dir = mkdtempSync(join(tmpdir(), 'roles-'))
 chmodSync(dir, 0o711) // users of servers pass
@@ -99,12 +103,15 @@ test(`a process whose user may not create tables names the user who may${why}`, 
   })
 })
 
-test(`with the users of their roles three processes serve and bill customers${why}`, async (t) => {
+test(`with the users of their roles four processes serve and bill customers${why}`, async (t) => {
   const redisUrl = await makeRedisUsers()
+  const metricsPort = await freePort()
   for (const role of ROLES)
     deployment.start(role, {
       CLICKHOUSE_URL: urlOf(role),
-      REDIS_URL: redisUrl(role === 'api' ? 'api' : 'idle'),
+      REDIS_URL: redisUrl(role === 'api' || role === 'webhooks' ? role : 'idle'),
+      WEBHOOK_LOOPBACK: 'true',
+      METRICS_PORT: role === 'webhooks' ? String(metricsPort) : '0',
     })
   const api = { url: (await deployment.processes.get('api')?.line('url')) ?? '' }
   const send = (path: string, token: string) => ask(api, path, token, { method: 'POST' })
@@ -161,6 +168,25 @@ test(`with the users of their roles three processes serve and bill customers${wh
   t.is((await ask(api, '/account', String(named.api_key))).status, 200)
   const gone = await ask(api, `/me/keys/${named.id}`, token, { method: 'DELETE' })
   t.is(gone.status, 204)
+
+  const receiver = await receive()
+  t.teardown(() => receiver.close())
+  const { body: hook } = await post(api, '/me/webhooks', { url: receiver.url }, token)
+  const [first] = await until(receiver.delivered, ({ length }) => length >= 2)
+  t.is(first?.data.webhook, String(hook.id))
+  const place = { cursor: first?.data.cursor }
+  t.is((await post(api, `/me/webhooks/${hook.id}/replay`, place, token)).status, 200)
+  const path = `/me/webhooks/${hook.id}/deliveries`
+  await until(
+    () => ask(api, path, token),
+    ({ body }) => body.items.length >= 2,
+  )
+  t.is((await ask(api, '/me/webhooks', token)).status, 200)
+  const own = `http://127.0.0.1:${metricsPort}`
+  t.is((await fetch(`${own}/readyz`)).status, 200)
+  const metrics = await (await fetch(`${own}/metrics`)).text()
+  t.regex(metrics, /^webhooks_running 1$/m)
+  t.regex(metrics, /^webhook_attempts_total\{outcome="accepted"\} [1-9]/m)
   t.is((await send('/auth/logout', token)).status, 204)
 
   for (const role of ROLES) {
@@ -169,6 +195,28 @@ test(`with the users of their roles three processes serve and bill customers${wh
     t.notRegex(process?.stderr() ?? '', /code 497|"code":497|NOPERM|"level":[56]0/, role)
   }
 })
+
+/** A delivery of a webhook (rule M1). */
+interface Delivery {
+  readonly data: { readonly webhook: string; readonly cursor: string }
+}
+
+/** Starts a receiver of webhooks on this machine that accepts everything. */
+async function receive() {
+  const delivered: Delivery[] = []
+  const server = createServer(async (request, response) => {
+    let text = ''
+    for await (const part of request.setEncoding('utf8')) text += part
+    delivered.push(JSON.parse(text) as Delivery)
+    response.end()
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, // it listens on TCP
+    delivered: async () => delivered,
+    close: () => server.close(),
+  }
+}
 
 test(`the user of a role can do nothing that the role does not do${why}`, async (t) => {
   const refused = async (role: Role, statements: readonly string[]) => {
@@ -195,22 +243,31 @@ test(`the user of a role can do nothing that the role does not do${why}`, async 
     'SELECT * FROM system.query_log',
   ]
   const money = ['accounts', 'api_keys', 'ledger_entries', 'subscriptions', 'revoked_tokens']
+  const hooks = ['webhooks', 'webhook_progress', 'webhook_deliveries']
   const reads = (tables: readonly string[]) => tables.map((table) => `SELECT * FROM ${table}`)
   const writes = (tables: readonly string[]) =>
     tables.map((table) => `INSERT INTO ${table} SELECT * FROM ${table} LIMIT 0`)
   await refused('ingest', [
     ...nobody,
-    ...reads([...money, 'swaps', 'transactions']),
-    ...writes([...money, 'swaps', 'positions']),
+    ...reads([...money, ...hooks, 'swaps', 'transactions']),
+    ...writes([...money, ...hooks, 'swaps', 'positions']),
   ])
   await refused('workers', [
     ...nobody,
-    ...reads([...money, 'deposits']),
-    ...writes([...money, 'deposits', 'wallet_coverage']),
+    ...reads([...money, ...hooks, 'deposits']),
+    ...writes([...money, ...hooks, 'deposits', 'wallet_coverage']),
   ])
   await refused('api', [
     ...nobody,
     ...reads(['transactions', 'sol_balances', 'lots', 'transfers']),
     ...writes(['swaps', 'positions', 'progress', 'wallet_metrics', 'tracked_wallets']),
+    ...writes(['webhook_progress', 'webhook_deliveries']),
+  ])
+  await refused('webhooks', [
+    ...nobody,
+    ...reads(['api_keys', 'revoked_tokens', 'deposits', 'transactions', 'positions', 'transfers']),
+    ...reads(['webhook_deliveries']),
+    ...writes(['accounts', 'api_keys', 'subscriptions', 'account_events', 'webhooks']),
+    ...writes(['swaps', 'positions', 'progress', 'tracked_wallets']),
   ])
 })

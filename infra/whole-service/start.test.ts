@@ -341,7 +341,7 @@ function indexOf(item: unknown, items: readonly unknown[]): number {
 function keepsSecrets(t: ExecutionContext, process: ServiceProcess): void {
   t.is(messages(process), '')
   for (const line of logLines(process))
-    t.like(line, { pid: process.child.pid, roles: 'ingest,workers,api' })
+    t.like(line, { pid: process.child.pid, roles: 'ingest,workers,api,webhooks' })
   t.notRegex(process.stderr(), /[1-9A-HJ-NP-Za-km-z]{32,}/)
 }
 
@@ -469,7 +469,7 @@ refused({
     KAFKA_SASL: `kerberos:user:${PASSWORD}`,
   },
   says: `bad configuration:
-  ROLES: expected roles of ingest, workers, api, for example ingest,workers
+  ROLES: expected roles of ingest, workers, api, webhooks, for example ingest,workers
   KAFKA_REPLICATION_FACTOR: expected an integer from 1 to 9, for example 3
   KAFKA_PARTITIONS: expected an integer from 1 to 256, for example 24
   KAFKA_LOG_FORMAT: expected an integer from 3 to 3, for example 3
@@ -578,7 +578,7 @@ refused({
   env: { CLICKHOUSE_URL: `http://user:${PASSWORD}@${nowhere}` },
   says: `bad configuration:
   JWT_KEYS_FILE: required by role api with REDIS_URL or CLICKHOUSE_URL: a JWK set of Ed25519 keys, the same in every process; docs/operating.md has the command
-  SECRET_KEY: required by role api with REDIS_URL or CLICKHOUSE_URL: 32 bytes or more in hex or base64, the same in every process, for example from: openssl rand -hex 32
+  SECRET_KEY: required by roles api and webhooks with REDIS_URL or CLICKHOUSE_URL: 32 bytes or more in hex or base64, the same in every process, for example from: openssl rand -hex 32
 `,
 })
 refused({

@@ -19,6 +19,8 @@ export type ApiFailure =
       readonly code: string
       /** A sentence for people. */
       readonly title: string
+      /** Faults of single parameters, each with its name. */
+      readonly faults: readonly string[]
       /** Names the request in the service's log. Empty if the response has no id. */
       readonly requestId: string
       /** Seconds to wait, from `Retry-After`. Null without that header. */
@@ -67,7 +69,7 @@ export async function callApi<Body>(
   path: string,
   credential: ApiCredential = credentialFor(path),
   request: {
-    readonly method?: 'POST' | 'DELETE'
+    readonly method?: 'POST' | 'PATCH' | 'DELETE'
     readonly body?: object
     readonly signal?: AbortSignal
   } = {},
@@ -120,13 +122,15 @@ function isCurrentToken(token: string | null | undefined): boolean {
 }
 
 function refusal(response: Response, body: unknown): ApiFailure {
-  const { code, title, request_id } = (body ?? {}) as Record<string, unknown> // checked below
+  // Checked below, except that the service sends `errors` with the two texts.
+  const { code, title, errors, request_id } = (body ?? {}) as Record<string, unknown>
   const retryAfter = Number(response.headers.get('retry-after'))
   return {
     kind: 'refused',
     status: response.status,
     code: typeof code === 'string' ? code : 'unknown',
     title: typeof title === 'string' ? title : 'The service sent an unexpected response.',
+    faults: (Array.isArray(errors) ? errors : []).map(({ name, message }) => `${name}: ${message}`),
     requestId: typeof request_id === 'string' ? request_id : '',
     retryAfter: retryAfter > 0 ? retryAfter : null,
   }

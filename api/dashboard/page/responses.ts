@@ -47,6 +47,9 @@ export interface AccountEventEntry {
     | 'key_rotated'
     | 'key_deleted'
     | 'session_revoked'
+    | 'webhook_created'
+    | 'webhook_deleted'
+    | 'webhook_secret_rotated'
     | 'key_refused'
   readonly at: number
   readonly network: string
@@ -76,6 +79,56 @@ export type KeyUse = 'read' | 'feed'
 /** `POST /me/keys`: the only response with the key. */
 export interface NewApiKeyResponse extends ApiKeyEntry {
   readonly api_key: string
+}
+
+/** `GET /me/webhooks`, oldest first. */
+export interface WebhooksResponse {
+  readonly items: readonly WebhookEntry[]
+}
+
+/** A webhook. Lists that are null stand for all. */
+export interface WebhookEntry {
+  readonly id: string
+  readonly url: string
+  readonly channel: 'trades' | 'watchlist' | 'signals'
+  readonly wallets: readonly string[] | null
+  readonly mints: readonly string[] | null
+  readonly status: 'active' | 'paused' | 'balance_exhausted' | 'failing' | 'gone' | 'disabled'
+  readonly cursor: string | null
+  readonly failing_since: number | null
+  readonly created_at: number
+}
+
+/** `POST /me/webhooks` and `POST /me/webhooks/{id}/secret`: the only responses with the secret. */
+export interface NewWebhookResponse extends WebhookEntry {
+  readonly secret: string
+}
+
+/** `GET /me/webhooks/{id}/deliveries`, newest first. */
+export interface DeliveriesResponse {
+  readonly items: readonly DeliveryEntry[]
+}
+
+/** An attempt to deliver. */
+export interface DeliveryEntry {
+  readonly at: number
+  readonly id: string
+  readonly kind: 'messages' | 'test'
+  readonly messages: number
+  readonly attempt: number
+  /** HTTP status; null without an answer. */
+  readonly status: number | null
+  /** Null: the receiver has accepted it. */
+  readonly failure:
+    | 'address_not_allowed'
+    | 'unknown_host'
+    | 'no_connection'
+    | 'bad_certificate'
+    | 'no_answer'
+    | 'redirect'
+    | 'status'
+    | null
+  readonly latency_ms: number
 }
 
 /** `GET /me/sessions`, newest first. */
