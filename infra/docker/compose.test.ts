@@ -88,7 +88,7 @@ test('docker-compose.yml runs each role once, with keys that the service reads (
   const own = built.filter(([name]) => !ONE_SHOTS.includes(name))
   t.deepEqual(
     own.map(([name, service]) => [name, service.environment.ROLES]),
-    ['ingest', 'workers', 'api'].map((role) => [role, role]),
+    ['ingest', 'workers', 'api', 'webhooks'].map((role) => [role, role]),
   )
   const known = Object.keys({ ...pipelineEnv, ...apiEnv, ...billingEnv })
   const keys = built.flatMap(([, service]) => Object.keys(service.environment))
@@ -124,6 +124,13 @@ test('each process gets the secrets of its own users, from files, and no other',
       'kafka_sasl_api',
       'redis_url_api',
     ],
+    webhooks: [
+      'secret_key',
+      'trade_id_key',
+      'clickhouse_url_webhooks',
+      'kafka_sasl_webhooks',
+      'redis_url_webhooks',
+    ],
   })
   for (const [name, service] of Object.entries(services)) {
     const values = Object.entries(service.environment)
@@ -138,7 +145,7 @@ test('each process gets the secrets of its own users, from files, and no other',
       // Both variables may be empty; a secret file may not be empty.
       values.filter(
         ([key]) =>
-          (key === 'YELLOWSTONE_X_TOKEN' && name !== 'api') ||
+          (key === 'YELLOWSTONE_X_TOKEN' && !['api', 'webhooks'].includes(name)) ||
           (key === 'PRIVACY_SALT' && name !== 'ingest'),
       ),
       `${name} has a secret in its environment`,

@@ -14,7 +14,7 @@ const folder = process.env.CONTAINERS ?? ''
 const why = folder === '' ? ' (skipped: CONTAINERS is not set)' : ''
 const test = folder === '' ? anyTest.serial.skip : anyTest.serial
 
-const ROLES = ['api', 'ingest', 'workers']
+const ROLES = ['api', 'ingest', 'webhooks', 'workers']
 const SERVERS = ['clickhouse', 'kafka', 'redis'] as const
 const PORTS = { clickhouse: 8123, kafka: 9092, redis: 6379 }
 const API = `http://127.0.0.1:${process.env.API_PORT}`

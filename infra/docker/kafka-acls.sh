@@ -26,7 +26,7 @@ allow() {
 
 topic=${KAFKA_TOPIC_PREFIX:-}wallet-events
 states=${KAFKA_TOPIC_PREFIX:-}wallet-state
-all='ingest workers api operator'
+all='ingest workers api webhooks operator'
 for one in "$topic" "$states"; do
   allow "$all" Read Describe DescribeConfigs Create -- --topic "$one"
   allow "$all" Read Describe Delete -- --group "$one." --resource-pattern-type prefixed

@@ -9,7 +9,7 @@ module='org.apache.kafka.common.security.plain.PlainLoginModule required'
 {
   printf 'KafkaServer {\n  %s\n' "$module"
   printf '  username="broker"\n  password="%s"' "$(password broker)"
-  for user in broker ingest workers api operator; do
+  for user in broker ingest workers api webhooks operator; do
     printf '\n  user_%s="%s"' "$user" "$(password "$user")"
   done
   printf ';\n};\n'

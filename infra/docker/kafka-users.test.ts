@@ -138,7 +138,7 @@ test(`each role reads the log, only ingest and operators write to it, and only i
   const writer = await open(as('ingest'))
   await writer.lead()
   await writer.appendSlot(slot(1))
-  for (const user of ['workers', 'api']) {
+  for (const user of ['workers', 'api', 'webhooks']) {
     const log = await open(as(user))
     const seen = new Promise<number>((settle) => {
       void log.consume({ mode: 'shared', group: `fold-${user}` }, async ({ records }) => {

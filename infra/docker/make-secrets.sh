@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes the secrets of docker-compose.yml, one file each, in ./secrets or the given folder. Existing
-# files stay. To replace a secret, delete its file and the files that hold the same password.
+# secrets stay. To replace a secret, delete its file and the files that hold the same password.
 # Only the owner can enter the folder. The files in it are readable by all, because containers mount
 # them one by one and read them as other users.
 set -euo pipefail
@@ -34,20 +34,23 @@ fi
 
 clickhouse=clickhouse:8123/tracked_wallets
 put clickhouse_url_owner "http://tracked_wallets:$(password clickhouse_password_owner)@$clickhouse"
-for user in ingest workers api reader; do
+for user in ingest workers api webhooks reader; do
   put "clickhouse_url_$user" "http://$user:$(password "clickhouse_password_$user")@$clickhouse"
 done
 password clickhouse_password_analyst >/dev/null
 
 password kafka_password_broker >/dev/null
-for user in ingest workers api operator; do
+for user in ingest workers api webhooks operator; do
   put "kafka_sasl_$user" "plain:$user:$(password "kafka_password_$user")"
 done
 
 # Ingest and workers connect to Redis without using it: the user `idle` may only connect.
 put redis_url_api "redis://api:$(openssl rand -hex 24)@redis:6379"
+put redis_url_webhooks "redis://webhooks:$(openssl rand -hex 24)@redis:6379"
 put redis_url_idle "redis://idle:$(openssl rand -hex 24)@redis:6379"
 of() { sed -E 's|^redis://[a-z]+:([^@]*)@.*|\1|' "redis_url_$1"; }
+rm -f redis_users # it follows from the URLs, of which an older folder has fewer
 put redis_users "user default off
 user api on >$(of api) ~* &* +@all -@admin -@dangerous +info
+user webhooks on >$(of webhooks) ~tw:{credits}:* ~tw:{webhooks}:* resetchannels +@all -@admin -@dangerous +info
 user idle on >$(of idle) resetkeys resetchannels -@all +ping +info +hello +auth +client|setname"

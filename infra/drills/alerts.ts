@@ -38,7 +38,7 @@ interface Fault {
 }
 
 const SEED = 7
-const ROLES: readonly Role[] = ['api', 'workers', 'ingest']
+const ROLES: readonly Role[] = ['api', 'workers', 'ingest', 'webhooks']
 /** An alert may fire this long after its `for`. */
 const LATENESS_SECONDS = 60
 /** After a fault, every alert ends within this time. */

@@ -176,6 +176,26 @@ export const DASHBOARDS: readonly Dashboard[] = [
     ],
   },
   {
+    name: 'webhooks',
+    title: 'Tracked wallets: webhooks',
+    panels: [
+      panel('Webhooks', 'short', 'sum by (instance) (webhooks_running)', '{{instance}}'),
+      panel('Attempts', 'ops', rate('webhook_attempts_total', 'outcome'), '{{outcome}}'),
+      panel(
+        'Share of attempts that failed',
+        'percentunit',
+        'sum(rate(webhook_attempts_total{outcome!="accepted"}[5m])) / sum(rate(webhook_attempts_total[5m])) or vector(0)',
+      ),
+      panel('Answer of a receiver, p99', 's', p99('webhook_seconds')),
+      panel(
+        'Since webhooks were last read',
+        's',
+        'time() - min by (instance) (webhooks_checked_time_seconds)',
+        '{{instance}}',
+      ),
+    ],
+  },
+  {
     name: 'money',
     title: 'Tracked wallets: money',
     panels: [

@@ -3,11 +3,14 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import test from 'ava'
+import fc from 'fast-check'
+import ipaddr from 'ipaddr.js'
 import { parse, parseAllDocuments } from 'yaml'
 import { z } from 'zod'
 import { billingEnv } from '../../api/billing/terms.ts'
 import { apiEnv } from '../../api/config.ts'
 import { readRedisUrl, redisAddresses } from '../../api/redis-url.ts'
+import { isAllowedAddress } from '../../api/webhooks/public-address.ts'
 import { pipelineEnv } from '../../pipeline/config.ts'
 import { readEnv } from '../../pipeline/runtime/env.ts'
 import { SECRET_KEYS } from '../../pipeline/runtime/secret-files.ts'
@@ -16,7 +19,7 @@ import { openOperator } from '../operator/testing/open-operator.ts'
 /** The project's root, three folders above the compiled test. */
 const ROOT = resolve(import.meta.dirname, '../../..')
 const FOLDER = join(ROOT, 'infra/kubernetes')
-const ROLES = ['ingest', 'workers', 'api']
+const ROLES = ['ingest', 'workers', 'api', 'webhooks']
 
 const Environment = z.array(z.object({ name: z.string(), value: z.string() }))
 const Pod = z.object({
@@ -47,7 +50,12 @@ const Template = z.object({
   metadata: z.object({ labels: z.record(z.string(), z.string()) }),
   spec: Pod,
 })
-const Rule = z.object({ ports: z.array(z.object({ port: z.number() })) })
+const Rule = z.object({
+  ports: z.array(z.object({ port: z.number() })),
+  to: z
+    .array(z.object({ ipBlock: z.object({ cidr: z.string(), except: z.array(z.string()) }) }))
+    .default([]),
+})
 const Resource = z.object({
   kind: z.string(),
   metadata: z.object({ name: z.string() }),
@@ -121,9 +129,12 @@ test('each process reads from files the secrets that it has in docker-compose.ym
     const read = paths
       .filter((path) => path.startsWith('/run/secrets/'))
       .map((path) => path.slice(13))
-    const providers = ['ingest', 'workers'].includes(name)
-      ? ['solana_rpc_url', 'yellowstone_x_token']
-      : ['solana_rpc_url']
+    const providers =
+      name === 'webhooks'
+        ? []
+        : ['ingest', 'workers'].includes(name)
+          ? ['solana_rpc_url', 'yellowstone_x_token']
+          : ['solana_rpc_url']
     // An export is an operator command that never runs `sql`.
     const owned =
       name === 'export'
@@ -253,6 +264,35 @@ test('the processes of ingest share the work (rule K14), and each broker has a r
   t.is(Number(KAFKA_REPLICATION_FACTOR), KAFKA_BROKERS.split(',').length)
 })
 
+test('webhooks reach the public internet, and no private address', (t) => {
+  const policy = resources.find(
+    ({ kind, metadata }) => kind === 'NetworkPolicy' && metadata.name === 'webhooks',
+  )
+  const blocks = policy?.spec?.egress.flatMap(({ to }) => to.map(({ ipBlock }) => ipBlock)) ?? []
+  const isIn = (address: string, cidr: string) => {
+    const [range, bits] = ipaddr.parseCIDR(cidr)
+    const one = ipaddr.parse(address)
+    return one.kind() === range.kind() && one.match(range, bits)
+  }
+  const reached = (address: string) =>
+    blocks.some(
+      ({ cidr, except }) => isIn(address, cidr) && !except.some((one) => isIn(address, one)),
+    )
+  const bytes = fc.uint8Array({ minLength: 4, maxLength: 4 }).map((four) => four.join('.'))
+  const words = fc
+    .array(fc.integer({ min: 0, max: 0xffff }), { minLength: 8, maxLength: 8 })
+    .map((eight) => eight.map((one) => one.toString(16)).join(':'))
+  fc.assert(
+    fc.property(fc.oneof(bytes, words), (address) => {
+      if (reached(address)) t.true(isAllowedAddress(address, false), address)
+    }),
+  )
+  const hosts = ['10.0.0.1', '172.31.0.1', '192.168.1.1', '169.254.169.254', '127.0.0.1']
+  const others = ['100.64.0.1', '224.0.0.1', '::1', 'fe80::1', 'fd00::1', '::ffff:10.0.0.1']
+  t.deepEqual([...hosts, ...others].filter(reached), [])
+  t.deepEqual(['1.1.1.1', '203.1.0.1', '2606:4700::1111'].map(reached), [true, true, true])
+})
+
 test('network policies allow the ports of the settings, of the secrets and of Sentinels', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'secrets-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
@@ -282,8 +322,10 @@ test('network policies allow the ports of the settings, of the secrets and of Se
       [
         'all-processes',
         [METRICS_PORT],
-        [53, 53, ...new Set(servers.map((server) => Number(server.split(':').at(-1)))), https],
+        [53, 53, ...new Set(servers.map((server) => Number(server.split(':').at(-1))))],
       ],
+      ['chain', [], [https]],
+      ['webhooks', [], [https]],
       ['api', [PORT], []],
     ],
   )

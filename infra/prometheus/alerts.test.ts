@@ -96,6 +96,7 @@ const HEALTH = {
   'up{job="tracked-wallets",role="ingest",instance="ingest"}': '1x400',
   'up{job="tracked-wallets",role="workers",instance="workers"}': '1x400',
   'up{job="tracked-wallets",role="api",instance="api"}': '1x400',
+  'up{job="tracked-wallets",role="webhooks",instance="webhooks"}': '1x400',
   'up{job="tracked-wallets-probe",instance="probe"}': '1x400',
   'process_start_time_seconds{job="tracked-wallets",role="workers",instance="workers"}': '5x400',
   'ready_check_up{check="store",role="workers",instance="workers"}': '1x400',
@@ -117,6 +118,8 @@ const HEALTH = {
   'stage_block_time_seconds{stage="feed",instance="api"}': '0+15x400',
   'stage_block_time_seconds{stage="storage",instance="api"}': '0+15x400',
   'credits_rolled_up_time_seconds{instance="api"}': '0+15x400',
+  'webhooks_checked_time_seconds{instance="webhooks"}': '0+15x400',
+  'webhooks_checked_time_seconds{instance="webhooks-2"}': '0+15x400',
   'api_request_seconds_count{resource="/trades",status="200",instance="api"}': '0+900x400',
   'api_request_seconds_count{resource="/trades",status="503",instance="api"}': '0+3x400',
   'api_requests_shed_total{instance="api"}': '0+3x400',
@@ -226,6 +229,12 @@ const FAULTS: Readonly<
   RollUpStuck: {
     series: { 'credits_rolled_up_time_seconds{instance="api"}': turns('0+15', `${FAULT.seconds}`) },
     delay: 2.5,
+  },
+  WebhooksStuck: {
+    series: {
+      'webhooks_checked_time_seconds{instance="webhooks-2"}': turns('0+15', `${FAULT.seconds}`),
+    },
+    delay: 1.5,
   },
   ProbeFailing: { series: { probe_up: turns('1', '0') } },
   ProbeDown: {

@@ -53,7 +53,7 @@ export class Fleet {
     const { each = 2 } = options
     const failover = { INGEST_FAILOVER: String(each > 1) }
     const members: Member[] = []
-    for (const role of ['api', 'workers', 'ingest'] as const)
+    for (const role of ['api', 'workers', 'ingest', 'webhooks'] as const)
       for (let place = 0; place < each; place += 1) {
         const metricsPort = await freePort()
         const port = role === 'api' && place > 0 ? { PORT: String(await freePort()) } : {}

@@ -146,7 +146,7 @@ class RollingUpgrade {
   /** Replaces every process: forwards, back, and forwards again for good. */
   async #upgrade(): Promise<void> {
     const { tell } = this.#options
-    const readersFirst = (['workers', 'api', 'ingest'] as const).flatMap((role) =>
+    const readersFirst = (['workers', 'api', 'webhooks', 'ingest'] as const).flatMap((role) =>
       this.#fleet.of(role),
     )
     const writersFirst = [...readersFirst].reverse()
