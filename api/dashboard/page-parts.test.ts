@@ -9,6 +9,14 @@ import { EXAMPLE_WALLET } from '../items/wallet-metrics.ts'
 import { declaredResources } from '../testing/declared-resources.ts'
 import { accountEventText, networkText } from './page/account/event-text.ts'
 import { type KeyForm, keyTerms } from './page/account/key-terms.ts'
+import { webhookChange, webhookTerms } from './page/account/webhook-terms.ts'
+import {
+  cursorAfter,
+  filterText,
+  needsOwner,
+  outcomeText,
+  webhookStatusText,
+} from './page/account/webhook-text.ts'
 import {
   creditsForPayment,
   formatCredits,
@@ -251,6 +259,99 @@ test('the form of a new key becomes the body of its request, or says what is wro
   ])
 })
 
+const NOON = 1_790_000_000
+const A_WEBHOOK: Answers.WebhookEntry = {
+  id: '6f1c1a52-94a5-4f0e-9d52-0b7d1f6f8e11',
+  url: 'https://bot.example/trades',
+  channel: 'trades',
+  wallets: ['W1', 'W12'],
+  mints: null,
+  status: 'active',
+  cursor: null,
+  failing_since: null,
+  created_at: NOON,
+}
+const A_DELIVERY: Answers.DeliveryEntry = {
+  at: NOON,
+  id: `${A_WEBHOOK.id}.cursor`,
+  kind: 'messages',
+  messages: 3,
+  attempt: 1,
+  status: 200,
+  failure: null,
+  latency_ms: 84,
+}
+
+test('the status of a webhook says why it does not deliver, and whether its owner is told', (t) => {
+  const since = NOON - 7200
+  const cases: readonly [Partial<Answers.WebhookEntry>, string, boolean][] = [
+    [{}, 'Delivering', false],
+    [
+      { failing_since: NOON - 60 },
+      'Failing for 1 minute, since 2026-09-21 14:12 UTC. The delivery is tried again, for a day.',
+      false,
+    ],
+    [
+      { failing_since: since },
+      'Failing for 2 hours, since 2026-09-21 12:13 UTC. The delivery is tried again, for a day.',
+      true,
+    ],
+    [{ status: 'paused', failing_since: since }, 'Paused by you', false],
+    [{ status: 'balance_exhausted' }, 'Waiting for credits', true],
+    [
+      { status: 'failing', failing_since: since },
+      'Paused, because no delivery was accepted since 2026-09-21 12:13 UTC',
+      true,
+    ],
+    [{ status: 'gone' }, 'Paused, because the receiver answered 410 (gone)', true],
+    [{ status: 'disabled' }, 'Stopped, because the account is disabled', true],
+    [{ status: 'disabled', channel: 'signals' }, 'Stopped, because Pro has ended', true],
+  ]
+  for (const [part, text, isTold] of cases) {
+    const hook = { ...A_WEBHOOK, ...part }
+    t.deepEqual([webhookStatusText(hook, NOON), needsOwner(hook, NOON)], [text, isTold])
+  }
+})
+
+test('the filter of a webhook and the outcome of a delivery are named in words', (t) => {
+  t.deepEqual([A_WEBHOOK, { ...A_WEBHOOK, wallets: null, mints: [MINT] }].map(filterText), [
+    'Trades of W1, W12, of all tokens',
+    `Trades of all wallets, of ${MINT}`,
+  ])
+  t.is(
+    filterText({ ...A_WEBHOOK, channel: 'signals', wallets: null }),
+    'Signals (Pro), of all tokens',
+  )
+  const failed = { ...A_DELIVERY, failure: 'no_answer', status: null } as const
+  const refused = { ...A_DELIVERY, failure: 'status', status: 500 } as const
+  t.deepEqual([A_DELIVERY, failed, refused].map(outcomeText), [
+    'Accepted (200)',
+    'No answer within 10 seconds',
+    'Not accepted (500)',
+  ])
+  const aTest = { ...A_DELIVERY, kind: 'test', id: `${A_WEBHOOK.id}.test.1` } as const
+  t.deepEqual([A_DELIVERY, failed, aTest].map(cursorAfter), ['cursor', null, null])
+})
+
+test('the form of a webhook becomes the body of its request, and a change names what differs', (t) => {
+  const form = { url: ' https://bot.example/trades ', wallets: 'w1, W12', mints: '' } as const
+  const { url, channel, wallets, mints } = A_WEBHOOK
+  const { body, errors } = webhookTerms({ ...form, channel: 'trades' })
+  t.deepEqual([body, errors], [{ url, channel, wallets, mints }, []])
+  t.deepEqual(webhookChange(A_WEBHOOK, body), {})
+  t.deepEqual(webhookChange(A_WEBHOOK, { ...body, url: 'https://a.example/', wallets: null }), {
+    url: 'https://a.example/',
+    wallets: null,
+  })
+  t.deepEqual(webhookChange(A_WEBHOOK, { ...body, mints: [MINT] }), { mints: [MINT] })
+  t.is(webhookTerms({ ...form, channel: 'signals' }).body.wallets, null)
+  t.deepEqual(webhookTerms({ url: 'bot', channel: 'trades', wallets: 'x', mints: 'y' }).errors, [
+    'Enter a URL such as https://bot.example/trades.',
+    '“X” is not a wallet alias such as W12.',
+    '“y” is not a token address.',
+  ])
+})
+
 test('the response types of the pages match the API documents', (t) => {
   const EXAMPLES: { readonly [path: string]: unknown } = {
     '/me/api': {
@@ -274,6 +375,12 @@ test('the response types of the pages match the API documents', (t) => {
     } satisfies Answers.AccountEventsResponse,
     'GET /me/keys': { items: [A_KEY] } satisfies Answers.ApiKeysResponse,
     'POST /me/keys': { ...A_KEY, api_key: '' } satisfies Answers.NewApiKeyResponse,
+    'GET /me/webhooks': { items: [A_WEBHOOK] } satisfies Answers.WebhooksResponse,
+    'POST /me/webhooks': { ...A_WEBHOOK, secret: '' } satisfies Answers.NewWebhookResponse,
+    '/me/webhooks/:id/secret': { ...A_WEBHOOK, secret: '' } satisfies Answers.NewWebhookResponse,
+    '/me/webhooks/:id/deliveries': {
+      items: [A_DELIVERY],
+    } satisfies Answers.DeliveriesResponse,
     '/me/sessions': {
       items: [
         {

@@ -47,6 +47,20 @@ export const PAGE_CASES: readonly [PageCase, ...PageCase[]] = [
     loaded: 'You have no keys beside that of your account.',
   },
   {
+    hash: '/webhooks',
+    credential: 'token',
+    path: '/me/webhooks',
+    loading: 'Loading your webhooks…',
+    loaded: 'You have no webhooks.',
+  },
+  {
+    hash: '/webhooks/6f1c1a52-94a5-4f0e-9d52-0b7d1f6f8e11',
+    credential: 'token',
+    path: '/me/webhooks',
+    loading: 'Loading the webhook…',
+    loaded: 'There is no such webhook any more.',
+  },
+  {
     hash: '/security',
     credential: 'token',
     path: '/me/sessions',

@@ -69,11 +69,13 @@ try {
   await waitForPayment(page, /^Pro is active/)
   await goTo(page, 'Top up')
   await waitForPayment(page, /credits added/)
-  for (const name of (await pageNames(page)).filter((name) => name !== 'Wallets')) {
+  const others = (await pageNames(page)).filter((name) => !['Wallets', 'Webhooks'].includes(name))
+  for (const name of others) {
     await goTo(page, name)
     await loadPaidData(page)
     await takeScreenshots(page, name)
   }
+  await takeWebhooks(page)
   await goTo(page, 'Wallets')
   await loadPaidData(page)
   await waitForLeaderboard(page)
@@ -98,6 +100,26 @@ try {
 } finally {
   await browser.close()
   await deployment?.remove()
+}
+
+/** Takes the pages of webhooks, with one whose receiver does not exist. */
+async function takeWebhooks(page: Page): Promise<void> {
+  const main = page.getByRole('main')
+  await goTo(page, 'Webhooks')
+  await main.getByLabel('URL').fill('https://bot.example/trades')
+  await main.getByRole('button', { name: /^Create webhook/ }).click()
+  await main.getByText(/^whsec_/).waitFor()
+  await main.getByRole('link', { name: 'https://bot.example/trades' }).waitFor()
+  await takeScreenshots(page, 'webhooks')
+  await main.getByRole('button', { name: 'I have saved the secret' }).click()
+  await main.getByRole('link', { name: 'https://bot.example/trades' }).click()
+  await main.getByRole('button', { name: /^Send a test/ }).click()
+  await main.getByRole('row').nth(2).waitFor() // the test, and a delivery
+  await main.getByText(/^Failing for/).waitFor()
+  await takeScreenshots(page, 'webhook')
+  await main.getByRole('button', { name: 'Delete webhook' }).click()
+  await main.getByRole('button', { name: 'Delete webhook now' }).click()
+  await main.getByText('You have no webhooks.').waitFor()
 }
 
 /** Takes a screenshot of the page in every size and theme. */

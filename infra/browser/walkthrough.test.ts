@@ -1,3 +1,5 @@
+import { createServer, type IncomingHttpHeaders } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import test, { type ExecutionContext } from 'ava'
 import type { Browser, Locator, Page } from 'playwright-core'
 import { until } from '../whole-service/customer.ts'
@@ -50,7 +52,10 @@ const layoutFaults: string[] = []
 
 test.before(async () => {
   if (chromium === null) return
-  deployment = await deploy('embedded', [], { SIMULATOR_HISTORY_HOURS: '26' })
+  deployment = await deploy('embedded', [], {
+    SIMULATOR_HISTORY_HOURS: '26',
+    WEBHOOK_LOOPBACK: 'true',
+  })
   const service = deployment.start('all')
   ;[browser, url] = await Promise.all([launchChromium(chromium), service.line('url')])
   const shell = await (await fetch(`${url}/dashboard`)).text()
@@ -294,10 +299,11 @@ browserTest(
       [401, 200],
     )
     const namedKey = await createAndDeleteKey(t, visitor)
+    const hookSecrets = await useWebhook(t, visitor)
     const stored = await readStoredData(visitor)
     t.is(sessionKeys.length, 1)
-    const secrets = [key, nextKey, namedKey, ...sessionKeys, ...tokens]
-    t.true(secrets.length >= 5 && secrets.every((secret) => secret.length > 30))
+    const secrets = [key, nextKey, namedKey, ...hookSecrets, ...sessionKeys, ...tokens]
+    t.true(secrets.length >= 7 && secrets.every((secret) => secret.length > 30))
     t.deepEqual(
       secrets.filter((secret) => stored.includes(secret)),
       [],
@@ -329,6 +335,136 @@ async function createAndDeleteKey(t: ExecutionContext, visitor: Visitor): Promis
   await page.getByText('You have no keys beside that of your account.').waitFor()
   t.is(await statusWith(key, '/wallets'), 401)
   return key
+}
+
+/**
+ * Creates a webhook, tests, pauses, resumes and replays it, rotates its secret and deletes it.
+ * Returns its secrets.
+ */
+async function useWebhook(t: ExecutionContext, visitor: Visitor): Promise<string[]> {
+  const { page } = visitor
+  const main = page.getByRole('main')
+  const receiver = await startReceiver(t)
+  const form = page.getByRole('region', { name: 'New webhook' })
+  await goTo(page, 'Webhooks')
+  await form.getByLabel('URL').fill('bot')
+  const create = form.getByRole('button', { name: 'Create webhook (1 credit per trade)' })
+  await create.click()
+  await form.getByRole('alert').getByText('Enter a URL such as').waitFor()
+  await form.getByLabel('URL').fill(receiver.url)
+  await create.click()
+  const secret = await saveShownSecret(t, page)
+  await main.getByRole('article', { name: receiver.url }).getByText('Delivering').waitFor()
+  await inspect(visitor, 'a new webhook')
+
+  await main.getByRole('link', { name: receiver.url }).click()
+  const row = main.getByRole('table').getByRole('row').filter({ hasText: 'Accepted (200)' })
+  const delivery = row.filter({ hasText: 'What came after' })
+  await delivery.nth(1).waitFor()
+  await main.getByRole('button', { name: 'Pause' }).click()
+  await main.getByText('Paused by you').waitFor()
+  await main.getByRole('button', { name: 'Send a test' }).click()
+  await main.getByRole('status').getByText('Accepted (200), after').waitFor()
+  await row.filter({ hasText: 'Test' }).waitFor()
+  await inspect(visitor, 'deliveries of a webhook')
+
+  const count = receiver.deliveries.length
+  const known = new Set(receiver.deliveries.flatMap(idsOf))
+  await delivery.last().getByRole('button', { name: 'What came after' }).click()
+  await main.getByRole('button', { name: 'Replay', exact: true }).click()
+  await main.getByText('The replay begins when the webhook delivers again.').waitFor()
+  await main.getByRole('button', { name: 'Resume' }).click()
+  await main.getByText('Delivering').waitFor()
+  const repeated = () =>
+    receiver.deliveries
+      .slice(count)
+      .flatMap(idsOf)
+      .filter((id) => known.has(id))
+  await until(
+    async () => repeated().length,
+    (length) => length > 0,
+  )
+
+  await main.getByRole('region', { name: 'Change' }).getByLabel('Wallets').fill('W1')
+  await main.getByRole('button', { name: 'Save' }).click()
+  await main.getByText('Trades of W1, of all tokens').waitFor()
+  await main.getByRole('button', { name: 'Rotate secret' }).click()
+  await inspect(visitor, 'rotating a secret')
+  await main.getByRole('button', { name: 'Rotate secret now' }).click()
+  const nextSecret = await saveShownSecret(t, page)
+  await main.getByRole('button', { name: 'Send a test' }).click()
+  const signatures = await until(
+    async () => receiver.deliveries.at(-1)?.headers['webhook-signature'] ?? '',
+    (text) => text.includes(' '),
+  )
+  t.is(String(signatures).split(' ').length, 2)
+
+  await main.getByRole('button', { name: 'Delete webhook' }).click()
+  await main.getByRole('button', { name: 'Delete webhook now' }).click()
+  await main.getByText('You have no webhooks.').waitFor()
+  await showsFailingWebhook(visitor)
+  return [secret, nextSecret]
+}
+
+/** The account page says that a webhook was paused because it failed. */
+async function showsFailingWebhook(visitor: Visitor): Promise<void> {
+  const { page } = visitor
+  const hooks = await interceptPath(page, { path: '/me/webhooks' })
+  const hook = {
+    id: '1',
+    url: 'https://bot.example/',
+    status: 'failing',
+    failing_since: 1790000000,
+  }
+  hooks.respondWith((route) => route.fulfill({ json: { items: [hook] } }))
+  await goTo(page, 'Account')
+  const notice = page.getByRole('status').filter({
+    hasText:
+      'Your webhook to bot.example does not deliver: Paused, because no delivery was accepted since 2026-09-21 14:13 UTC. Go to your webhooks',
+  })
+  await notice.waitFor()
+  await inspect(visitor, 'a failing webhook')
+  await hooks.remove()
+}
+
+interface Received {
+  readonly headers: IncomingHttpHeaders
+  readonly body: string
+}
+
+/** The `id`s of the messages of a delivery. */
+function idsOf({ body }: Received): string[] {
+  const { data } = JSON.parse(body) as { data: { messages?: readonly { id: string }[] } }
+  return (data.messages ?? []).map(({ id }) => id)
+}
+
+/** Starts a receiver on loopback that accepts every delivery. */
+async function startReceiver(t: ExecutionContext) {
+  const deliveries: Received[] = []
+  const server = createServer(async (request, response) => {
+    const body = (await request.toArray()).join('')
+    deliveries.push({ headers: request.headers, body })
+    response.end()
+  })
+  t.teardown(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo // It listens on a port.
+  return { url: `http://127.0.0.1:${port}/trades`, deliveries }
+}
+
+/** Copies the secret that the page shows, and confirms that it is saved. */
+async function saveShownSecret(t: ExecutionContext, page: Page): Promise<string> {
+  const code = page.getByRole('main').getByText(/^whsec_/)
+  const secret = (await code.textContent()) ?? ''
+  await page.getByRole('button', { name: 'Copy secret' }).click()
+  await page.getByText('Copied.').waitFor()
+  t.is(await pastedText(page), secret)
+  await page.getByRole('button', { name: 'I have saved the secret' }).click()
+  await code.waitFor({ state: 'detached' })
+  return secret
 }
 
 /** The live trades go on, with their rows, while another page is open. */
@@ -437,6 +573,7 @@ async function visitPages(t: ExecutionContext, visitor: Visitor, key: string): P
     'Favourites',
     'Account',
     'Keys',
+    'Webhooks',
     'Security',
     'Usage',
     'Pro',
@@ -449,7 +586,8 @@ async function visitPages(t: ExecutionContext, visitor: Visitor, key: string): P
   await goTo(page, 'Top up')
   await payForCredits(page, '1')
   // The payment is finalized while the free pages are open.
-  for (const name of ['Keys', 'Security', 'Usage', 'Trending', 'Signals']) await visit(name)
+  for (const name of ['Keys', 'Webhooks', 'Security', 'Usage', 'Trending', 'Signals'])
+    await visit(name)
   await goTo(page, 'Top up')
   await waitForPayment(page, /^1,000 credits added/)
   await leaveAndReturnToTrades(t, page)
@@ -541,7 +679,8 @@ async function signOutInBothWays(
   t.is(await statusWith(token, '/me/api'), 200)
   await goTo(page, 'Security')
   const events = page.getByRole('table', { name: 'Recent events, newest first' })
-  await events.getByRole('row').filter({ hasText: 'API key rotated' }).waitFor()
+  for (const event of ['API key rotated', 'Webhook created', 'Secret of a webhook rotated'])
+    await events.getByRole('row').filter({ hasText: event }).waitFor()
   await page.getByRole('button', { name: 'Sign out everywhere' }).click()
   await inspect(visitor, 'signing out everywhere')
   await page.getByRole('button', { name: 'Sign out everywhere now' }).click()

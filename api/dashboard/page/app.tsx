@@ -1,6 +1,7 @@
 import type { ComponentType } from 'preact'
 import { useCallback, useEffect, useState } from 'preact/hooks'
 import { totalCredits, useAccount } from './account/account.ts'
+import { WebhookNotice } from './account/webhook-notice.tsx'
 import { formatCredits } from './amounts.ts'
 import { Icon } from './components/icon.tsx'
 import { PageLayout } from './components/page-layout.tsx'
@@ -9,7 +10,12 @@ import type { PageProps } from './page-props.ts'
 import { RoutedPage } from './routed-page.tsx'
 import { useHashLocation } from './router.ts'
 import { ROUTES, type Route, START_PATH } from './routes.ts'
-import { useSession, useUnsavedApiKey, useUnsavedNamedKey } from './session.ts'
+import {
+  useSession,
+  useUnsavedApiKey,
+  useUnsavedHookSecret,
+  useUnsavedNamedKey,
+} from './session.ts'
 import { type ShortcutAction, useShortcuts } from './shortcuts.ts'
 
 /** The whole dashboard: header, navigation, and the page for the current location. */
@@ -41,6 +47,7 @@ export function App() {
       <main id="main" tabIndex={-1}>
         <UnsavedKeyNotice page={found?.route.path} />
         <OfflineNotice />
+        {!isWebhookPage(found?.route.path) && <WebhookNotice />}
         {found === null ? <NotFoundPage /> : <RoutedPage {...found} />}
       </main>
       {dialog !== null && <Dialog name={dialog} close={() => open(null)} />}
@@ -128,10 +135,16 @@ function SignedInWallet() {
   )
 }
 
-/** Says that a new key was not saved, except on the page that shows it. */
+/** Whether a page shows the webhooks and their new secret. */
+function isWebhookPage(path: string | undefined): boolean {
+  return path?.startsWith('/webhooks') ?? false
+}
+
+/** Says that a new key or secret was not saved, except on the page that shows it. */
 function UnsavedKeyNotice({ page }: { readonly page: string | undefined }) {
   const [ownKey] = useUnsavedApiKey()
   const [namedKey] = useUnsavedNamedKey()
+  const [hookSecret] = useUnsavedHookSecret()
   return (
     <>
       {ownKey !== null && page !== '/account' && (
@@ -143,6 +156,12 @@ function UnsavedKeyNotice({ page }: { readonly page: string | undefined }) {
         <p class="notice" role="status">
           You have not saved the new key “{namedKey.name}”.{' '}
           <a href="#/keys">Show it on the page of keys</a>
+        </p>
+      )}
+      {hookSecret !== null && !isWebhookPage(page) && (
+        <p class="notice" role="status">
+          You have not saved the new secret of a webhook.{' '}
+          <a href="#/webhooks">Show it on the page of webhooks</a>
         </p>
       )}
     </>

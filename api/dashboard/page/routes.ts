@@ -70,6 +70,17 @@ export const ROUTES: readonly Route[] = [
     load: async () => (await import('./account/keys-page.tsx')).KeysPage,
   },
   {
+    path: '/webhooks',
+    link: 'Webhooks',
+    needsSession: true,
+    load: async () => (await import('./account/webhooks-page.tsx')).WebhooksPage,
+  },
+  {
+    path: '/webhooks/:id',
+    needsSession: true,
+    load: async () => (await import('./account/webhook-page.tsx')).WebhookPage,
+  },
+  {
     path: '/security',
     link: 'Security',
     needsSession: true,

@@ -20,6 +20,7 @@ const signOutReason = createAtom<SignOutReason>('not_yet')
 const unrevokedUntil = createAtom<number | null>(null)
 const unsavedApiKey = createAtom<string | null>(null)
 const unsavedNamedKey = createAtom<NewNamedKey | null>(null)
+const unsavedHookSecret = createAtom<NewHookSecret | null>(null)
 
 /** Returns the session, or null. The component renders again when it changes. */
 export function useSession(): DashboardSession | null {
@@ -58,7 +59,7 @@ export function startSession(started: DashboardSession): void {
   session.set(started)
 }
 
-/** Forgets the token. Signing out forgets new API keys too; an expired token keeps them. */
+/** Forgets the token. Signing out forgets new keys and secrets too; an expired token keeps them. */
 export function endSession(reason: SignOutReason): void {
   clearTimeout(expiryTimer)
   signOutReason.set(reason)
@@ -67,6 +68,7 @@ export function endSession(reason: SignOutReason): void {
   if (reason !== 'signed_out') return
   unsavedApiKey.set(null)
   unsavedNamedKey.set(null)
+  unsavedHookSecret.set(null)
 }
 
 /** Calls `listener` after each start and end of a session; `reason` is that of the last end. */
@@ -100,9 +102,26 @@ export function setNewNamedKey(key: NewNamedKey): void {
   unsavedNamedKey.set(key)
 }
 
-/** Whether there is a new API key that the customer has not confirmed to have saved. */
-export function hasUnsavedApiKey(): boolean {
-  return unsavedApiKey.get() !== null || unsavedNamedKey.get() !== null
+/** The secret of a webhook that was just created or rotated. */
+export interface NewHookSecret {
+  /** URL of the webhook. */
+  readonly url: string
+  readonly secret: string
+}
+
+/** Like `useUnsavedApiKey`, for a new secret of a webhook. */
+export function useUnsavedHookSecret(): [secret: NewHookSecret | null, confirmSaved: () => void] {
+  return [useAtom(unsavedHookSecret), () => unsavedHookSecret.set(null)]
+}
+
+/** Stores a new secret of a webhook, which the service shows in one response only. */
+export function setNewHookSecret({ url, secret }: NewHookSecret): void {
+  unsavedHookSecret.set({ url, secret })
+}
+
+/** Whether there is a new key or secret that the customer has not confirmed to have saved. */
+export function hasUnsavedSecret(): boolean {
+  return [unsavedApiKey, unsavedNamedKey, unsavedHookSecret].some((one) => one.get() !== null)
 }
 
 /** Stores a new API key, which the service shows in one response only. */

@@ -61,16 +61,18 @@ export function ApiKeySection({ account }: { readonly account: AccountResponse }
 
 const HEADING_ID = 'api-key'
 
-/** A new key in full, until the customer confirms to have saved it. */
+/** A new key or secret in full, until the customer confirms to have saved it. */
 export function NewApiKey(props: {
   /** A noun phrase: “your API key”. */
   readonly what: string
   readonly apiKey: string
+  /** Its kind, on the buttons. */
+  readonly kind?: 'API key' | 'secret'
   readonly confirmSaved: () => void
   /** Id of the heading that takes the focus then. */
   readonly headingId: string
 }) {
-  const { what, apiKey, confirmSaved, headingId } = props
+  const { what, apiKey, kind = 'API key', confirmSaved, headingId } = props
   return (
     <div class="card important" role="status">
       <p>
@@ -81,7 +83,7 @@ export function NewApiKey(props: {
         <code class="secret">{apiKey}</code>
       </p>
       <p class="actions">
-        <CopyButton text={apiKey} what="API key" />
+        <CopyButton text={apiKey} what={kind} />
         <button
           type="button"
           class="primary"
@@ -90,7 +92,7 @@ export function NewApiKey(props: {
             document.getElementById(headingId)?.focus()
           }}
         >
-          I have saved the key
+          I have saved the {kind === 'secret' ? kind : 'key'}
         </button>
       </p>
     </div>

@@ -25,6 +25,9 @@ const TEXTS: Readonly<Record<string, string>> = {
   key_deleted: 'API key deleted',
   key_refused: 'Request refused: a replaced, deleted or expired API key was used',
   session_revoked: 'Session ended from the list of sessions',
+  webhook_created: 'Webhook created',
+  webhook_deleted: 'Webhook deleted',
+  webhook_secret_rotated: 'Secret of a webhook rotated',
 } satisfies Record<AccountEventEntry['kind'], string>
 
 const NETWORKS: Readonly<Record<string, string>> = {

@@ -17,6 +17,13 @@ export function FailureNotice(props: {
       <p>
         <strong>{title}</strong> {advice}
       </p>
+      {failure.kind === 'refused' && failure.faults.length > 0 && (
+        <ul>
+          {failure.faults.map((fault) => (
+            <li key={fault}>{fault}</li>
+          ))}
+        </ul>
+      )}
       {retry && (
         <button type="button" onClick={retry}>
           Try again{price > 0 && ` (${formatCredits(price)})`}
@@ -51,7 +58,7 @@ const TITLES: Readonly<Record<string, string>> = {
   unavailable: 'The service is temporarily unavailable.',
   account_disabled: 'The operator of the service has disabled this account.',
   insufficient_credits: 'The credits left do not cover this request.',
-  pro_required: 'This page needs an active Pro subscription.',
+  pro_required: 'This needs an active Pro subscription.',
 }
 
 function adviceFor(failure: Extract<ApiFailure, { kind: 'refused' }>): ComponentChildren {
