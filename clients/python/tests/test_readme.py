@@ -4,9 +4,14 @@ import os
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
+import httpx
+
 from .conftest import Service
+from .test_feed_messages import sent
+from .test_webhooks import RETRACTED, SECRET, body_of, signed
 
 README = Path(__file__).parents[1] / "README.md"
 OPENED = """import os
@@ -17,7 +22,7 @@ service = TrackedWallets("http://127.0.0.1:8080", os.environ["KEY"])
 
 def test_samples_of_the_readme_run(service: Service) -> None:
     environment = {**os.environ, "KEY": service.api_key, "PYTHONUNBUFFERED": "1"}
-    first, lists, feed = (
+    first, lists, feed, _ = (
         [sys.executable, "-c", text.replace("http://127.0.0.1:8080", service.url)]
         for text in samples()
     )
@@ -36,7 +41,38 @@ def test_samples_of_the_readme_run(service: Service) -> None:
     assert re.match(r"\S+ block_time=\d+ wallet='W[12]' ", line)
 
 
+def test_the_receiver_of_the_readme_prints_each_event_once() -> None:
+    *_, text = samples()
+    serving = "server = ThreadingHTTPServer(('127.0.0.1', 0), Receiver)\n"
+    serving += "print(server.server_port, flush=True)\nserver.serve_forever()"
+    program = text.replace('ThreadingHTTPServer(("", 8000), Receiver).serve_forever()', serving)
+    with subprocess.Popen(
+        [sys.executable, "-c", program],
+        env={**os.environ, "SECRET": SECRET},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as receiver:
+        assert receiver.stdout is not None
+        url = f"http://127.0.0.1:{receiver.stdout.readline().strip()}"
+        deliveries = [
+            body_of("trades", [sent("a")]),
+            body_of("trades", [sent("a"), RETRACTED, RETRACTED, sent("b")]),
+            body_of("test", []),
+        ]
+        now = int(time.time())
+        statuses = [
+            httpx.post(url, content=body, headers=signed(body, at=now)).status_code
+            for body in deliveries
+        ]
+        forged = httpx.post(url, content=deliveries[0], headers=signed(b"other", at=now))
+        printed = [receiver.stdout.readline().split()[0] for _ in range(3)]
+        receiver.terminate()
+    assert (statuses, forged.status_code) == ([204, 204, 204], 400)
+    assert printed == ["trade", "retracted", "trade"]
+
+
 def samples() -> list[str]:
     """The samples as whole programs. The second goes on where the first has made a client."""
-    first, lists, feed = re.findall(r"^```python\n(.*?)^```$", README.read_text(), re.M | re.S)
-    return [first, OPENED + lists, feed]
+    first, lists, *others = re.findall(r"^```python\n(.*?)^```$", README.read_text(), re.M | re.S)
+    return [first, OPENED + lists, *others]

@@ -4,9 +4,11 @@
  */
 
 import assert from 'node:assert/strict'
+import { generateKeyPairSync, sign } from 'node:crypto'
+import { readFile, writeFile } from 'node:fs/promises'
 import { connect, createServer } from 'node:net'
 import test from 'node:test'
-import { FeedEnded, isSameTrade, Refused, TrackedWallets } from 'tracked-wallets-client'
+import { FeedEnded, isSameTrade, logIn, Refused, TrackedWallets } from 'tracked-wallets-client'
 
 const { CLIENTS_URL: url, CLIENTS_KEY: apiKey } = process.env
 const service = new TrackedWallets({ url, apiKey })
@@ -132,3 +134,65 @@ test('a feed that is cut has every trade of `GET /trades` once and in order', as
   )
   assert.ok(cuts >= 3)
 })
+
+test('the receiver of the README gets every trade of `GET /trades` in order', async (context) => {
+  const readme = await readFile('node_modules/tracked-wallets-client/README.md', 'utf8')
+  const source = /^```ts\n([^`]*readDelivery[^`]*)^```$/m.exec(readme)?.[1] ?? ''
+  const file = new URL('receiver.mjs', import.meta.url)
+  await writeFile(file, source.replace('receiver.listen(8000)', 'export { receiver }'))
+  const { receiver } = await import(file)
+  context.after(() => receiver.close())
+  await new Promise((resolve) => receiver.listen(0, '127.0.0.1', resolve))
+
+  const got = []
+  let enough
+  const isEnough = new Promise((resolve) => {
+    enough = resolve
+  })
+  context.mock.method(console, 'log', (kind, trade) => {
+    assert.equal(kind, 'trade')
+    if (got.push(trade) === COUNT) enough()
+  })
+  const { items, head } = await service.trades({ limit: 100 })
+  const since = items[0].block_time
+  const known = items.filter(({ block_time: time }) => time === since).length
+  const call = await dashboard()
+  await call('GET', '/me/api') // makes the account, which has credits
+  const target = `http://127.0.0.1:${receiver.address().port}/`
+  const { id, secret } = await call('POST', '/me/webhooks', { url: target, after: head })
+  process.env.SECRET = secret
+  await isEnough
+  await call('DELETE', `/me/webhooks/${id}`)
+
+  const stored = async () =>
+    (await all(service.eachTrade({ from: since }))).reverse().slice(known, known + COUNT)
+  let expected = await stored()
+  while (expected.length < COUNT) expected = await stored()
+  assert.deepEqual(
+    got.slice(0, COUNT).map((trade, index) => isSameTrade(trade, expected[index])),
+    expected.map(() => true),
+  )
+})
+
+/** Logs a new wallet in, and returns what calls the service with its token. */
+async function dashboard() {
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519')
+  const wallet = base58(Buffer.from(publicKey.export({ format: 'jwk' }).x, 'base64url'))
+  const signMessage = (message) => sign(null, message, privateKey)
+  const token = await logIn({ url, wallet, signMessage })
+  return async (method, path, body) => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const response = await fetch(url + path, { method, headers, body: JSON.stringify(body) })
+    assert.ok(response.ok, `${method} ${path} is ${response.status}`)
+    return response.status === 204 ? null : response.json()
+  }
+}
+
+/** Base58 text of bytes. */
+function base58(bytes) {
+  const letters = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
+  let text = ''
+  for (let rest = BigInt(`0x${bytes.toString('hex')}`); rest > 0n; rest /= 58n)
+    text = letters[Number(rest % 58n)] + text
+  return '1'.repeat(bytes.findIndex((byte) => byte !== 0)) + text
+}

@@ -1,6 +1,12 @@
 /* What a customer's program compiles, strictly and with all checks of declarations. */
 
-import { FeedEnded, type Followed, Refused, TrackedWallets } from 'tracked-wallets-client'
+import {
+  FeedEnded,
+  type Followed,
+  Refused,
+  readDelivery,
+  TrackedWallets,
+} from 'tracked-wallets-client'
 
 const service = new TrackedWallets({ url: '', apiKey: '' })
 const { items } = await service.trades({ limit: 1 })
@@ -15,3 +21,8 @@ export const follow = async function* (): AsyncGenerator<Followed> {
 export const isOver = (error: unknown) =>
   (error instanceof FeedEnded && error.code === 'superseded') ||
   (error instanceof Refused && error.code === 'insufficient_credits')
+const { messages } = await readDelivery('', new Headers(), '')
+export const withdrawn = messages.flatMap((one) =>
+  one.kind === 'retracted' ? one.trade.wallet : [],
+)
+export const ofNode = readDelivery('', { 'webhook-id': ['a'], host: undefined }, '')

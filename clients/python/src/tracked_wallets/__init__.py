@@ -7,13 +7,16 @@ from .errors import FeedEnded, Refused, TrackedWalletsError, UnexpectedAnswer, U
 from .feed import FeedEvent, GapEvent, Notice, RetractedEvent, TradeEvent
 from .model import AnsweredCall
 from .same_trade import is_same_trade
+from .webhooks import Delivery, NotVerified, read_delivery
 
 __all__ = [
     "AnsweredCall",
     "AsyncTrackedWallets",
+    "Delivery",
     "FeedEnded",
     "FeedEvent",
     "GapEvent",
+    "NotVerified",
     "Notice",
     "Refused",
     "RetractedEvent",
@@ -24,4 +27,5 @@ __all__ = [
     "UnexpectedAnswer",
     "Unreachable",
     "is_same_trade",
+    "read_delivery",
 ]

@@ -75,6 +75,21 @@ class Notice:
     """Credits left, of `balance_low`."""
 
 
+def event_of(message: Mapping[str, Any]) -> FeedEvent | None:
+    """The event that a message of the feed is; None for messages about the connection."""
+    if message.get("channel") == "trades":
+        return TradeEvent(
+            id=message["id"],
+            trade_id=message["trade_id"],
+            late=message.get("late", False),
+            trade=Trade.model_validate(message["data"]),
+        )
+    if message.get("type") == "retracted":
+        trade = Trade.model_validate(message["data"])
+        return RetractedEvent(message["id"], message["trade_id"], trade)
+    return GapEvent(message["oldest"]) if message.get("type") == "gap" else None
+
+
 class Reconnect(Exception):
     """The connection has to be opened again, with `after`."""
 
@@ -120,23 +135,13 @@ class FeedState:
 
     def _take(self, message: Mapping[str, Any]) -> FeedEvent | None:
         kind = message.get("type")
-        event: FeedEvent | None = None
-        if message.get("channel") == "trades":
-            event = TradeEvent(
-                id=message["id"],
-                trade_id=message["trade_id"],
-                late=message.get("late", False),
-                trade=Trade.model_validate(message["data"]),
-            )
-            self._after = event.id
-            self._failures = 0
-        elif kind == "retracted":
-            trade = Trade.model_validate(message["data"])
-            event = RetractedEvent(message["id"], message["trade_id"], trade)
-            self._after = event.id
-        elif kind == "gap":
-            event = GapEvent(message["oldest"])
+        event = event_of(message)
+        if isinstance(event, GapEvent):
             self._after = event.oldest
+        elif event is not None:
+            self._after = event.id
+            if event.kind == "trade":
+                self._failures = 0
         elif kind == "subscribed":
             self._after = self._after or message["cursor"]
             self._on_notice(Notice("connected"))
