@@ -197,9 +197,11 @@ export class Deployed {
     return (await this.#command(args, true)) as never // rule J3
   }
 
-  /** Creates an account with credits; returns its key. */
-  async createAccount(credits: number): Promise<string> {
-    const wallet = bs58.encode(randomBytes(32))
+  /** Creates an account with credits, by default of nobody; returns its key. */
+  async createAccount(
+    credits: number,
+    wallet: string = bs58.encode(randomBytes(32)),
+  ): Promise<string> {
     const args = ['account', 'create', '--wallet', wallet, '--credits', String(credits)]
     return ((await this.#operator(args)) as { api_key: string }).api_key // rule J3
   }

@@ -109,7 +109,7 @@ async function runSeed(
       ? 'one process'
       : isCluster
         ? 'two processes of each role on clusters'
-        : 'three processes on real servers'
+        : 'a process of each role on real servers'
   tell(`${hours} hours of the market, ${where}`)
   const result: RunResult = await runSimulation({ ...options, tell }).catch((error: unknown) => ({
     differences: [],

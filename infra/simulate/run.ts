@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { newWallet } from '../../api/testing/a-wallet.ts'
 import type { Swap } from '../../pipeline/domain/event.ts'
 import { SNAPSHOT_TX_INDEX } from '../../pipeline/store/tables/balance-snapshots.ts'
 import { FINALIZE_DELAY_SLOTS } from '../simulator/grpc/slot-stream.ts'
@@ -26,8 +27,9 @@ import {
   missingFacts,
 } from './compare-facts.ts'
 import { compareKept } from './compare-kept.ts'
-import { feedFaults } from './followed.ts'
+import { feedFaults, type ReceivedTrades } from './followed.ts'
 import { describeHealing, type Healed, measureHealing } from './healing.ts'
+import { type HookReceivers, startHookReceivers } from './hook-receiver.ts'
 import { STALLED_MS, within } from './patience.ts'
 import { createScript, describeStep, follows, isEnd, kindOf, type ScriptStep } from './script.ts'
 import { longestSilences, type Moment, type Silence } from './silence.ts'
@@ -80,6 +82,8 @@ export const EXTRAS = ['backfill', 'wallet', 'absence', 'omissions', 'reversals'
 /** One of `EXTRAS`. */
 export type Extra = (typeof EXTRAS)[number]
 
+/** What each account has. */
+const CREDITS = 1_000_000_000
 /** A restart compares this many slots before the newest stored one with RPC (rule K2). */
 const COMPARED_SLOTS = 64
 /**
@@ -115,6 +119,7 @@ interface Run {
   readonly clock: MarketClock
   readonly chain: TrueChain
   readonly follower: Follower
+  readonly hooks: HookReceivers
   /** One for each API process. */
   readonly customers: readonly Customer[]
   readonly script: readonly ScriptStep[]
@@ -146,11 +151,16 @@ export async function runSimulation(options: RunOptions): Promise<RunResult> {
     tell,
   })
   let follower: Follower | null = null
+  let hooks: HookReceivers | null = null
   try {
     for (const part of bed.parts) bed.deployed.start(part)
     await bed.deployed.listens(bed.parts[0] ?? 'all')
-    const key = await bed.deployed.createAccount(1_000_000_000)
-    const customers = bed.ports.map((port) => new Customer(`http://127.0.0.1:${port}`, key))
+    const key = await bed.deployed.createAccount(CREDITS)
+    const urls = bed.ports.map((port) => `http://127.0.0.1:${port}`)
+    const customers = urls.map((url) => new Customer(url, key))
+    const hooked = newWallet()
+    await bed.deployed.createAccount(CREDITS, hooked.address)
+    hooks = await startHookReceivers({ url: urls[0] ?? '' }, hooked, { seed, credits: CREDITS })
     const followed = new Follower(customers, STALLED_MS)
     follower = followed
     const clock = createMarketClock(bed, tell)
@@ -173,6 +183,7 @@ export async function runSimulation(options: RunOptions): Promise<RunResult> {
       clock,
       chain,
       follower: followed,
+      hooks,
       customers,
       script: options.script ?? seedScript,
       slots,
@@ -184,7 +195,7 @@ export async function runSimulation(options: RunOptions): Promise<RunResult> {
     if (hasReversals || omits) await finish(run)
     const faults = await settleRun(run, compared)
     const { differences, rows } = await compareAll(run)
-    faults.push(...wrongTrades(run, compared))
+    faults.push(...wrongTrades(run, compared), ...(await wrongDeliveries(run, compared)))
     if (serversDir !== null) faults.push(...(await bed.deployment.ledgerFaults()))
     const healed = omits ? await healingOf(run) : []
     // Slots pass meanwhile, which nothing is compared with any more.
@@ -199,6 +210,7 @@ export async function runSimulation(options: RunOptions): Promise<RunResult> {
     throw error
   } finally {
     await closeOne('the follower', () => follower?.stop(), tell)
+    await closeOne('the receivers', () => hooks?.close(), tell)
     await bed.close()
   }
 }
@@ -267,6 +279,9 @@ async function settleRun(run: Run, compared: readonly ComparedSlots[]): Promise<
     return {
       'final slots': Math.max(0, lastTrouble - (bed.position.finalized ?? 0)),
       trades: wrongTrades(run, compared).filter((text) => text.includes('missing')).length,
+      'trades of webhooks': (await wrongDeliveries(run, compared)).filter((text) =>
+        text.includes('missing'),
+      ).length,
       ...(await missingFacts(query, chain)),
     }
   })
@@ -369,7 +384,7 @@ async function reconcileFaults(run: Run): Promise<string[]> {
 
 /** Compares the tables and REST, and counts the compared rows and answers. */
 async function compareAll(run: Run): Promise<Pick<RunResult, 'differences' | 'rows'>> {
-  const { chain, follower, customers } = run
+  const { chain, follower, hooks, customers } = run
   const { deployed, simulator } = run.bed
   await leaveUntraded(deployed.query, chain)
   const tables = await compareTables(deployed.query, chain, TRACKED_WALLETS)
@@ -398,6 +413,10 @@ async function compareAll(run: Run): Promise<Pick<RunResult, 'differences' | 'ro
       [REST]: rest.rows,
       'trades of the feed': follower.all().length + follower.allLate().length,
       connections: follower.connections,
+      ...Object.fromEntries(
+        hooks.receivers.map(({ manner, trades }) => [`trades of the ${manner} webhook`, trades]),
+      ),
+      'credits for them': await hooks.paid(),
     },
   }
 }
@@ -408,16 +427,41 @@ async function compareAll(run: Run): Promise<Pick<RunResult, 'differences' | 'ro
  * that is replaced, and before it has stored them: it retracts nothing then (rule K9).
  */
 function wrongTrades(run: Run, compared: readonly ComparedSlots[]): string[] {
-  const { chain, follower, options } = run
-  const isEmbedded = options.serversDir === null
-  const isReversed = options.also.has('reversals')
-  if (isReversed && isEmbedded) return []
-  const swaps = chain.events.flatMap((event) => (event.kind === 'swap' ? [event] : []))
+  const { follower } = run
   const stands = follower.stands()
   const sent = {
     trades: follower.all().filter(stands),
     late: follower.allLate().filter(stands),
   }
+  return faultsOf(run, sent, compared)
+}
+
+/**
+ * Faults of the webhooks so far: the receivers must have the same trades as the follower of the
+ * socket, and no trade may be paid twice (rule M1). What a process that died had not rolled up, and
+ * trades that were withdrawn, are not paid.
+ */
+async function wrongDeliveries(run: Run, compared: readonly ComparedSlots[]): Promise<string[]> {
+  const { receivers, paid } = run.hooks
+  const most = receivers.reduce((sum, { trades }) => sum + trades, 0)
+  const credits = await paid()
+  const charged = `${credits} credits were paid for ${most} trades of webhooks`
+  return [
+    ...(credits > most || (credits === 0 && most > 0) ? [charged] : []),
+    ...receivers.flatMap((receiver) =>
+      [...receiver.faults, ...faultsOf(run, receiver.received(), compared)].map(
+        (fault) => `${receiver.manner} webhook: ${fault}`,
+      ),
+    ),
+  ]
+}
+
+function faultsOf(run: Run, sent: ReceivedTrades, compared: readonly ComparedSlots[]): string[] {
+  const { chain, options } = run
+  const isEmbedded = options.serversDir === null
+  const isReversed = options.also.has('reversals')
+  if (isReversed && isEmbedded) return []
+  const swaps = chain.events.flatMap((event) => (event.kind === 'swap' ? [event] : []))
   const mayMiss = (swap: Swap) => mayMissTrade(run, compared, swap)
   return feedFaults(sent, swaps, { isEmbedded, mayMiss, ignoresValue: isReversed })
 }

@@ -6,7 +6,7 @@ import { createScript, describeStep, isEnd, type ScriptOptions, type ScriptStep 
 const OPTIONS: ScriptOptions = {
   seed: 1,
   slots: 3000,
-  parts: ['api', 'workers', 'ingest'],
+  parts: ['api', 'workers', 'ingest', 'webhooks'],
   servers: ['kafka', 'clickhouse', 'redis'],
   commands: [['recompute', '--wallet', 'all']],
   replaySlots: 256,
@@ -85,13 +85,13 @@ test('the short runs of CI kill every process and server, and give every command
   }
   const always = ['backfill', 'cut cut', 'recompute', 'redecode']
   const one = { parts: ['all'], servers: [], longAbsence: false, addsWallet: false } as const
-  t.deepEqual(done(1, 7, one), [...always, 'kill all'].sort())
+  t.deepEqual(done(5, 7, one), [...always, 'kill all'].sort())
   const names = [...OPTIONS.parts, ...OPTIONS.servers].map((name) => `kill ${name}`)
-  t.deepEqual(done(8, 10, { longAbsence: false, addsWallet: false }), [...always, ...names].sort())
+  t.deepEqual(done(11, 13, { longAbsence: false, addsWallet: false }), [...always, ...names].sort())
 })
 
 test('on a cluster, one process of a role and one node of a server at most is away, and all faults occur', (t) => {
-  const second = ['api-2', 'workers-2', 'ingest-2'] as const
+  const second = ['api-2', 'workers-2', 'ingest-2', 'webhooks-2'] as const
   const nodes = [
     'kafka-1',
     'clickhouse-1',

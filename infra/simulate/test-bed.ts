@@ -31,8 +31,8 @@ export const TRACKED_WALLETS = 10
 /** Longest time that each part of a run may take to close. */
 export const CLOSE_MS = 30_000
 
-const PARTS: readonly DeployedPart[] = ['api', 'workers', 'ingest']
-const SECOND_PARTS: readonly DeployedPart[] = ['api-2', 'workers-2', 'ingest-2']
+const PARTS: readonly DeployedPart[] = ['api', 'workers', 'ingest', 'webhooks']
+const SECOND_PARTS: readonly DeployedPart[] = ['api-2', 'workers-2', 'ingest-2', 'webhooks-2']
 
 /** The simulated market and the service that follows it. */
 export interface TestBed {
@@ -97,6 +97,7 @@ export async function openTestBed(options: TestBedOptions): Promise<TestBed> {
     SOL_PRICE_POOL: simulator.solPricePool,
     PORT: String(ports[0]),
     LOG_LEVEL: 'warn',
+    WEBHOOK_LOOPBACK: 'true',
   })
   const store = emptied?.store ?? null
   const parts: readonly DeployedPart[] =
