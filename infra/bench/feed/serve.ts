@@ -5,8 +5,6 @@ import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promi
 import { type WebSocket, WebSocketServer } from 'ws'
 import { createCursorCodec } from '../../../api/cursor.ts'
 import { Feed } from '../../../api/stream/feed.ts'
-import { address } from '../../../pipeline/domain/address.ts'
-import type { Swap } from '../../../pipeline/domain/event.ts'
 import { WSOL } from '../../../pipeline/domain/quote.ts'
 import { createMemoryLog } from '../../../pipeline/log/memory.ts'
 import { createLogger } from '../../../pipeline/runtime/logger.ts'
@@ -16,6 +14,7 @@ import { migrate } from '../../../pipeline/store/migrate.ts'
 import { loadConfig } from '../../service/config.ts'
 import { createCreditSystem, openMeter } from '../../service/credit-system.ts'
 import { startMeter } from '../kit/cpu.ts'
+import { TRADED, tradesSlot } from '../kit/trades-slot.ts'
 import { ACCOUNTS, type FromServer, type ToServer } from './protocol.ts'
 
 const SECRET_KEY = Buffer.alloc(32, 1)
@@ -26,7 +25,6 @@ const SECRET_KEY = Buffer.alloc(32, 1)
  * to every socket. Messages of the parent process say what to send.
  */
 const { KIND, ...env } = process.env
-const MINT = address('DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263')
 const server = createServer()
 const sockets = new Set<Socket>()
 server.on('connection', (socket) => {
@@ -72,31 +70,6 @@ async function drained(): Promise<void> {
   for (const socket of sockets) while (socket.writableLength > 0) await nextTurn()
 }
 
-function swapsOf(at: number, trades: number): Swap[] {
-  return Array.from({ length: trades }, (_, txIndex) => ({
-    kind: 'swap',
-    slot: at,
-    txIndex,
-    wallet: 1 + (txIndex % 250),
-    eventIndex: 0,
-    blockTime: at,
-    signature: '5'.repeat(88),
-    side: 'buy',
-    baseMint: MINT,
-    baseAmount: 123_456_789_012n,
-    baseDecimals: 6,
-    quoteMint: WSOL,
-    quoteAmount: 1_500_000_000n,
-    program: 'pumpswap',
-    programId: MINT,
-    pool: MINT,
-    confidence: 'high',
-    quoteMismatch: false,
-    feeLamports: 0n,
-    solPriceUsdE9: null,
-  }))
-}
-
 async function startFeed() {
   const config = loadConfig(env)
   const logger = createLogger('warn')
@@ -124,17 +97,12 @@ async function startFeed() {
   })
   return {
     publish: (at: number, trades: number) =>
-      log.appendSlot({
-        marker: {
-          slot: at,
-          parent: at - 1,
-          blockTime: at,
-          solPrice: null,
-          blockId: null,
-          finalized: null,
-        },
-        records: swapsOf(at, trades),
-      }),
+      log.appendSlot(
+        tradesSlot(
+          at,
+          Array.from({ length: trades }, (_, n) => 1 + (n % 250)),
+        ),
+      ),
     count: () => feed.connections(),
   }
 }
@@ -162,5 +130,5 @@ function startBare() {
 /** As long as the feed's message for the same trade. */
 function messageOf(at: number, txIndex: number): string {
   const id = String(at * 1000 + txIndex).padStart(66, 'A')
-  return `{"channel":"trades","id":"${id}","data":{"block_time":${at},"wallet":"W${1 + (txIndex % 250)}","side":"buy","mint":"${MINT}","token_amount":"123456789012","decimals":6,"sol_amount":1.5,"quote_mint":"${WSOL}","quote_amount":"1500000000","program":"pumpswap"}}`
+  return `{"channel":"trades","id":"${id}","data":{"block_time":${at},"wallet":"W${1 + (txIndex % 250)}","side":"buy","mint":"${TRADED}","token_amount":"123456789012","decimals":6,"sol_amount":1.5,"quote_mint":"${WSOL}","quote_amount":"1500000000","program":"pumpswap"}}`
 }
