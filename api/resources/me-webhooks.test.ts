@@ -43,8 +43,8 @@ test.after.always(async () => {
 })
 
 /** A signed-in account, and its calls. */
-async function anAccount() {
-  const { wallet, key } = await api.customer(100)
+async function anAccount(credits = 100) {
+  const { wallet, key } = await api.customer(credits)
   const token = await api.token(wallet)
   const send = (method: string, path = '', body?: object) =>
     ask(api, `/me/webhooks${path}`, token, {
@@ -287,6 +287,14 @@ test('a URL is that of a receiver on the public internet, without a user and wit
   const good = ['https://bot.example:8443/a?b=c', 'https://[2606:4700::1111]/', 'https://1.1.1.1/']
   for (const url of [...good, `https://bot.example/${'a'.repeat(1980)}`])
     t.is((await create({ url })).body.url, url)
+})
+
+test('an account without credits gets a webhook of views alone, with Pro', async (t) => {
+  const { wallet, create, refusal, send } = await anAccount(0)
+  t.deepEqual(await refusal(create()), [402, 'insufficient_credits'])
+  withPro.add(wallet)
+  t.is((await create({ channel: 'watchlist' })).status, 201)
+  t.is((await send('GET')).body.items.length, 1)
 })
 
 test('a filter names tracked wallets and token addresses, at most 100 of each', async (t) => {

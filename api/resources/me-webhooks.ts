@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Store } from '../../pipeline/store/store.ts'
 import { requireActivePro } from '../billing/active-pro.ts'
 import type { Billing } from '../billing/billing.ts'
+import type { Credits } from '../credits/credits.ts'
 import { ApiError } from '../errors.ts'
 import { componentSchema } from '../items/component-schema.ts'
 import {
@@ -26,6 +27,7 @@ export interface WebhookDeps extends Pick<AccountDeps, 'events'> {
   readonly store: Store
   readonly webhooks: Webhooks
   readonly hookSecrets: Pick<WebhookSecrets, 'secretOf'>
+  readonly credits: Pick<Credits, 'left'>
   /** Whether text is a position of a channel. */
   readonly isPosition: (channel: HookChannel, text: string) => boolean
   readonly position: Pick<StoragePosition, 'walletCount'>
@@ -84,8 +86,14 @@ function createWebhook(deps: WebhookDeps) {
       tag: 'Account',
       summary: 'Create a webhook',
       description:
-        'Posts each trade to a URL of yours, signed by the Standard Webhooks specification, in order and at least once: know a trade again by its `trade_id`. 1 credit a trade, once, whatever is delivered again. An account has at most 10 webhooks. Only this answer and that of a rotation have the secret.',
-      problems: ['too_many_webhooks', 'invalid_cursor', 'pro_required', 'wallet_not_found'],
+        'Posts each trade to a URL of yours, signed by the Standard Webhooks specification, in order and at least once: know a trade again by its `trade_id`. 1 credit a trade, once, whatever is delivered again. An account without credits gets none, and any has at most 10. Only this answer and that of a rotation have the secret.',
+      problems: [
+        'insufficient_credits',
+        'too_many_webhooks',
+        'invalid_cursor',
+        'pro_required',
+        'wallet_not_found',
+      ],
       statuses: [201],
       requestExample: { url: 'https://bot.example/trades', wallets: ['W1', 'W12'] },
       example: { ...EXAMPLE, secret: EXAMPLE_SECRET },
@@ -96,7 +104,8 @@ function createWebhook(deps: WebhookDeps) {
       const { url, channel, after } = body
       if (after !== null) requireCursor(channel, after, 'after', deps)
       const filter = filterOf(channel, body, deps)
-      if (channel !== 'trades') await requireActivePro(deps.billing, wallet)
+      if (channel === 'trades') await requireCredits(deps, wallet)
+      else await requireActivePro(deps.billing, wallet)
       const hook = await webhooks.create(wallet, { url, channel, after: after ?? '', ...filter })
       if (hook === null) throw new ApiError('too_many_webhooks')
       events.add(wallet, 'webhook_created', network)
@@ -262,6 +271,15 @@ function webhookDeliveries({ store, webhooks }: WebhookDeps) {
       const attempts = await readAttempts(store, id, MOST_DELIVERIES)
       return { body: { items: attempts.map(deliveryItem) } }
     },
+  })
+}
+
+/** A webhook of nobody who ever pays would cost the service and nobody else. */
+async function requireCredits({ credits }: WebhookDeps, wallet: string): Promise<void> {
+  if ((await credits.left(wallet)) > 0) return
+  throw new ApiError('insufficient_credits', {
+    title:
+      'Each trade costs 1 credit, and none is left. Buy credits on /dashboard, or as GET /billing/plans says.',
   })
 }
 

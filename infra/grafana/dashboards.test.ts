@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'ava'
 import { newWallet, post, tokenOf } from '../../api/testing/a-wallet.ts'
+import { ask } from '../../api/testing/ask.ts'
 import { until } from '../whole-service/customer.ts'
 import { deploy } from '../whole-service/deployment.ts'
 import { freePort } from '../whole-service/free-port.ts'
@@ -52,6 +53,7 @@ run(`every panel has data on a running service (embedded)${why}`, async (t) => {
   const deployment = await deploy('embedded', [], {
     METRICS_PORT: String(metricsPort),
     WEBHOOK_LOOPBACK: 'true',
+    FIRST_CREDITS: '1000',
   })
   const service = deployment.start('all')
   const prometheus = await startPrometheus(folder, await freePort(), { all: metricsPort })
@@ -68,7 +70,9 @@ run(`every panel has data on a running service (embedded)${why}`, async (t) => {
   const api = { url: await service.line('url') }
   const token = await tokenOf(api, newWallet())
   const nobody = `http://127.0.0.1:${await freePort()}/`
-  const { body: hook } = await post(api, '/me/webhooks', { url: nobody }, token)
+  await ask(api, '/me/api', token) // the account gets its credits
+  const { status, body: hook } = await post(api, '/me/webhooks', { url: nobody }, token)
+  t.is(status, 201)
   const panels = DASHBOARDS.flatMap(({ panels }) => panels)
   const empty = async () => {
     await customer.get('/wallets')
