@@ -66,6 +66,8 @@ function createWorld(options: { readonly credits?: number } = {}) {
     now: 1_790_000_000_000,
     pauses: [] as number[],
     isEnabled: true,
+    /** Whether the receiver does not answer. */
+    isSilent: false,
     /** Operations until the process dies; it does not by default. */
     operations: Number.POSITIVE_INFINITY,
     faults: 0,
@@ -105,8 +107,12 @@ function createWorld(options: { readonly credits?: number } = {}) {
       {
         source: source(life),
         receivers: {
-          async post(_url, headers, body) {
+          async post(_url, headers, body, signal) {
             await alive(life)
+            if (state.isSilent) {
+              while (!signal?.aborted) await turn()
+              return { failure: 'no_answer', status: 0, retryAfterSeconds: null, latencyMs: 1 }
+            }
             const outcome = state.answers.shift() ?? ACCEPTED
             if (outcome.failure === null) state.received.push(JSON.parse(body) as Delivered)
             if (headers['webhook-id'] === undefined) throw new Error('not signed')
@@ -154,7 +160,7 @@ function createWorld(options: { readonly credits?: number } = {}) {
       },
       isOver: () => life.isOver,
       async stop() {
-        runner.stop()
+        runner.stop(0)
         await ended
       },
     }
@@ -301,6 +307,34 @@ test('a delivery that is cut otherwise after a restart charges no trade again, a
   t.deepEqual(world.received(), ['a', 'c', 'd'])
   t.deepEqual([world.state.charged, world.state.returned], [4, [`b:${HOOK.id}`]])
   t.deepEqual(world.state.saved?.charged, [])
+})
+
+test('what was paid for a failed delivery is not given back when its owner turns to another filter or position, and stays paid', async (t) => {
+  const world = createWorld()
+  world.publish('a', 'b')
+  world.state.answers = [answer(500)]
+  const run = world.start()
+  await run.until(() => world.state.attempts.length === 1)
+  const moved = { ...HOOK, replays: 2, replayAfter: '2' }
+  run.runner.update(moved)
+  world.publish('c')
+  await run.until(() => world.received().length === 1)
+  run.runner.update({ ...moved, replays: 3, replayAfter: '0' })
+  await run.until(() => world.received().length === 4)
+  await run.stop()
+  t.deepEqual(world.received(), ['c', 'a', 'b', 'c'])
+  t.deepEqual([world.state.charged, world.state.returned], [3, []])
+})
+
+test('a webhook that is stopped leaves a receiver that does not answer, and does not count that as a failure', async (t) => {
+  const world = createWorld()
+  world.state.isSilent = true
+  world.publish('a')
+  const run = world.start()
+  await run.until(() => world.state.charged === 1)
+  await run.stop()
+  t.is(world.state.saved?.failingSince, null)
+  t.deepEqual(world.state.saved?.charged, ['a'], 'it is paid, and comes again')
 })
 
 test('a test is delivered once, also while the webhook is paused, and nothing else is', async (t) => {

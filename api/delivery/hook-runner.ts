@@ -47,6 +47,8 @@ const STORE_MS = 1000
 const STORE_IDLE_MS = 60_000
 /** ... and that of one that is paused, so that its row does not end. */
 const STORE_PAUSED_MS = 24 * 3_600_000
+/** Trades beside those of the delivery under way that are known to be paid. */
+const MOST_KEPT = 1000
 
 /**
  * Delivers the messages of one webhook (rule M1): in order, at least once, each trade charged once.
@@ -65,6 +67,14 @@ export class HookRunner<Position> {
   #storedAt = 0
   /** Whether something was delivered that is not stored. */
   #isDirty = false
+  /**
+   * Trades that were paid before their owner changed the filter or the position. They are not given
+   * back when they do not come any more: the receiver may have read them.
+   */
+  #kept: ReadonlySet<string> = new Set()
+  /** Aborted soon after `stop`: ends the attempt that is under way. */
+  readonly #cut = new AbortController()
+  #cutTimer: NodeJS.Timeout | undefined
   /** Charges whose outcome is unknown, and which are refunded; the next one is another request. */
   #refunded = 0
 
@@ -81,10 +91,11 @@ export class HookRunner<Position> {
     this.#changed.abort()
   }
 
-  /** Ends `run`, after the attempt that is under way. */
-  stop(): void {
+  /** Ends `run`, after the attempt that is under way or, if that takes longer, after `graceMs`. */
+  stop(graceMs = 1000): void {
     this.#stopping.abort()
     this.#changed.abort()
+    this.#cutTimer = setTimeout(() => this.#cut.abort(), graceMs)
   }
 
   /** Delivers until it is stopped, or another process may have the webhook. Never rejects. */
@@ -98,6 +109,7 @@ export class HookRunner<Position> {
         await this.#wait(FIRST_RETRY_MS)
       }
     }
+    clearTimeout(this.#cutTimer)
     // What was accepted and is not stored yet would be delivered again.
     if (this.#isDirty) await this.#save({}).catch(() => {})
   }
@@ -160,6 +172,8 @@ export class HookRunner<Position> {
     if (tests > progress.tests) change.tests = tests
     if (Object.keys(change).length === 0) return
     await this.#save(change)
+    if (change.replays !== undefined || change.filters !== undefined)
+      this.#kept = new Set(progress.charged)
     if (change.tests !== undefined) await this.#test()
   }
 
@@ -234,7 +248,8 @@ export class HookRunner<Position> {
     const { account, id } = this.#hook
     const count = unpaid.length
     const paid = before.charged.length
-    await this.#save({ charged: [...before.charged, ...unpaid.map(({ trade }) => trade ?? '')] })
+    const trades = unpaid.map(({ trade }) => trade ?? '')
+    await this.#save({ charged: [...before.charged.slice(-MOST_KEPT), ...trades] })
     this.#deps.requireHeld()
     // Two processes that both believe to have the webhook charge from the same position once.
     const request = `hook:${id}:${before.replays}:${before.after}:${paid}:${count}:${this.#refunded}`
@@ -249,17 +264,18 @@ export class HookRunner<Position> {
   }
 
   /**
-   * Gives back what was paid for a delivery that was not accepted, and does not come any more: its
-   * block was withdrawn, or the filter is another one.
+   * Gives back what was paid for a delivery that was not accepted, and does not come any more,
+   * because its block was withdrawn.
    */
   #giveBackGone({ messages, hasMore }: NextMessages<Position>): void {
     const { charged } = this.#progress
     if (hasMore || charged.length === 0) return
     const coming = new Set(messages.map(({ trade }) => trade))
-    const gone = charged.filter((id) => !coming.has(id))
+    const isGone = (id: string) => !coming.has(id) && !this.#kept.has(id)
+    const gone = charged.filter(isGone)
     if (gone.length === 0) return
     this.#giveBack(gone)
-    this.#set({ charged: charged.filter((id) => coming.has(id)) })
+    this.#set({ charged: charged.filter((id) => !isGone(id)) })
   }
 
   #giveBack(trades: readonly string[]): void {
@@ -286,6 +302,7 @@ export class HookRunner<Position> {
     for (let attempt = 1; ; attempt++) {
       this.#deps.requireHeld()
       const outcome = await this.#post(body, { ...about, attempt })
+      if (outcome.failure !== null && this.#cut.signal.aborted) return false
       if (outcome.failure === null) {
         if (this.#progress.failingSince !== null) this.#set({ failingSince: null })
         return true
@@ -309,7 +326,7 @@ export class HookRunner<Position> {
     const hook = this.#hook
     const at = now()
     const headers = secrets.headers(hook, about.delivery, body, at)
-    const outcome = await receivers.post(hook.url, headers, body)
+    const outcome = await receivers.post(hook.url, headers, body, this.#cut.signal)
     const { failure, status, latencyMs } = outcome
     onAttempt(hook, { ...about, failure, status, latencyMs, at })
     return outcome

@@ -114,12 +114,28 @@ test('no connection, an unknown name, no answer in time and an answer without en
     write()
   })
   const closed = await startReceiver(t, (response) => response.destroy())
-  const receivers = createReceivers({ loopback: true, timeoutMs: 300 })
-  t.teardown(() => receivers.close())
-  const post = async (url: string) => (await receivers.post(url, HEADERS, '{}')).failure
+  const [patient, impatient] = [10_000, 300].map((timeoutMs) =>
+    createReceivers({ loopback: true, timeoutMs }),
+  )
+  t.teardown(() => Promise.all([patient?.close(), impatient?.close()]))
+  const post = async (url: string, receivers = patient) =>
+    (await receivers?.post(url, HEADERS, '{}'))?.failure
   t.is(await post('http://127.0.0.1:1/'), 'no_connection')
   t.is(await post('http://nowhere.invalid/'), 'unknown_host')
-  t.is(await post(`http://127.0.0.1:${silent.port}/`), 'no_answer')
+  t.is(await post(`http://127.0.0.1:${silent.port}/`, impatient), 'no_answer')
   t.is(await post(`http://127.0.0.1:${closed.port}/`), 'no_answer')
   t.is(await post(`http://127.0.0.1:${endless.port}/`), null, 'what it says does not matter')
+})
+
+test('a delivery that its sender gives up ends at once', async (t) => {
+  const silent = await startReceiver(t, () => leaving.abort())
+  const receivers = createReceivers({ loopback: true })
+  t.teardown(() => receivers.close())
+  const leaving = new AbortController()
+  const url = `http://127.0.0.1:${silent.port}/`
+  for (let round = 0; round < 2; round++)
+    t.like(await receivers.post(url, HEADERS, '{}', leaving.signal), {
+      failure: 'no_answer',
+      status: 0,
+    })
 })

@@ -11,8 +11,13 @@ export interface Outcome extends Pick<HookAttempt, 'failure' | 'status' | 'laten
 
 /** Posts deliveries to receivers that strangers chose. */
 export interface Receivers {
-  /** Never rejects. */
-  post(url: string, headers: Readonly<Record<string, string>>, body: string): Promise<Outcome>
+  /** Never rejects. Gives up when the signal is aborted. */
+  post(
+    url: string,
+    headers: Readonly<Record<string, string>>,
+    body: string,
+    signal?: AbortSignal,
+  ): Promise<Outcome>
   close(): Promise<void>
 }
 
@@ -33,7 +38,7 @@ export function createReceivers({
     keepAliveTimeout: 30_000,
   })
   return {
-    async post(url, headers, body) {
+    async post(url, headers, body, signal) {
       const startedAt = performance.now()
       const after = () => Math.round(performance.now() - startedAt)
       const failed = (failure: Failure): Outcome => ({
@@ -47,6 +52,12 @@ export function createReceivers({
       const host = hostname.replace(/^\[|\]$/g, '')
       if (isIP(host) !== 0 && !isAllowedAddress(host, loopback))
         return failed('address_not_allowed')
+      // `AbortSignal.any` of a signal that lives on keeps memory on Node 20.
+      const ending = new AbortController()
+      const end = () => ending.abort()
+      const timer = setTimeout(end, timeoutMs)
+      signal?.addEventListener('abort', end)
+      if (signal?.aborted) end()
       try {
         const {
           statusCode,
@@ -58,7 +69,7 @@ export function createReceivers({
           method: 'POST',
           headers,
           body,
-          signal: AbortSignal.timeout(timeoutMs),
+          signal: ending.signal,
         })
         const failure = failureOf(statusCode)
         const attempt = {
@@ -72,6 +83,9 @@ export function createReceivers({
         return attempt
       } catch (error) {
         return failed(failureOfError(error))
+      } finally {
+        clearTimeout(timer)
+        signal?.removeEventListener('abort', end)
       }
     },
     close: () => agent.destroy(),
