@@ -48,7 +48,7 @@ const API_ROOMS: Readonly<Record<string, readonly string[]>> = {
   resources: ['accounts', 'auth', 'billing', 'channel', 'credits', 'items', 'rows', 'webhooks'],
   middleware: ['accounts', 'auth', 'billing', 'credits', 'rate-limits', 'resources'],
   stream: ['channel', 'credits', 'items', 'middleware', 'resources', 'rows'],
-  delivery: ['credits', 'rows', 'stream', 'webhooks'],
+  delivery: ['accounts', 'billing', 'credits', 'rows', 'stream', 'webhooks'],
   openapi: ['items', 'middleware', 'resources', 'stream'],
   mcp: ['accounts', 'credits', 'items', 'middleware', 'openapi', 'resources', 'rows', 'stream'],
   dashboard: ['middleware', 'openapi'],

@@ -13,6 +13,19 @@ import { type NamedKey, NamedKeys } from './named-keys.ts'
 /** Subquery: the wallets with an account. */
 export const ACCOUNT_WALLETS = 'SELECT DISTINCT wallet FROM accounts'
 
+/** Returns those of these wallets whose account is disabled. */
+export async function readDisabled(
+  store: Store,
+  wallets: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = await store.query<{ readonly wallet: string }>(
+    `SELECT wallet FROM accounts FINAL
+     WHERE wallet IN {wallets:Array(String)} AND disabled_at IS NOT NULL LIMIT 1000000`,
+    { wallets },
+  )
+  return new Set(rows.map(({ wallet }) => wallet))
+}
+
 const NO_CREDITS = async () => 0
 
 /** State of an account's API key, as its owner sees it. Times are unix milliseconds. */

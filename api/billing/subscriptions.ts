@@ -37,6 +37,20 @@ export async function readPro(store: Store, wallet: string, nowMs: number): Prom
   return { active: true, plan, expiresAt, secondsLeft: expiresAt - now }
 }
 
+/** Returns those of these wallets that have Pro at `nowMs`, in unix milliseconds. */
+export async function readWithPro(
+  store: Store,
+  wallets: readonly string[],
+  nowMs: number,
+): Promise<ReadonlySet<string>> {
+  const rows = await store.query<{ readonly wallet: string }>(
+    `SELECT DISTINCT wallet FROM subscriptions FINAL
+     WHERE wallet IN {wallets:Array(String)} AND expires_at > {now:UInt64} LIMIT 1000000`,
+    { wallets, now: Math.floor(nowMs / 1000) },
+  )
+  return new Set(rows.map(({ wallet }) => wallet))
+}
+
 /** A payment that bought Pro (rule L18). Times in unix seconds. */
 export interface ProPayment {
   readonly signature: string

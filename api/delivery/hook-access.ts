@@ -1,4 +1,6 @@
 import type { Store } from '../../pipeline/store/store.ts'
+import { readDisabled } from '../accounts/accounts.ts'
+import { readWithPro } from '../billing/subscriptions.ts'
 import type { Account } from '../credits/meter.ts'
 import type { StoredWebhook } from '../webhooks/webhooks.ts'
 
@@ -24,28 +26,9 @@ export async function readHookAccess(
     if (channel !== 'trades') viewers.add(account)
   }
   const [disabled, pro] = await Promise.all([
-    readWallets(store, all, DISABLED),
-    readWallets(store, viewers, WITH_PRO, { now: Math.floor(now / 1000) }),
+    all.size === 0 ? all : readDisabled(store, [...all]),
+    viewers.size === 0 ? viewers : readWithPro(store, [...viewers], now),
   ])
   return ({ account, channel }) =>
     !disabled.has(account) && (channel === 'trades' || pro.has(account))
 }
-
-async function readWallets(
-  store: Store,
-  among: ReadonlySet<Account>,
-  query: string,
-  parameters: Readonly<Record<string, number>> = {},
-): Promise<ReadonlySet<Account>> {
-  if (among.size === 0) return among
-  const rows = await store.query<{ readonly wallet: string }>(query, {
-    ...parameters,
-    wallets: [...among],
-  })
-  return new Set(rows.map(({ wallet }) => wallet))
-}
-
-const DISABLED = `SELECT wallet FROM accounts FINAL
-  WHERE wallet IN {wallets:Array(String)} AND disabled_at IS NOT NULL LIMIT 1000000`
-const WITH_PRO = `SELECT DISTINCT wallet FROM subscriptions FINAL
-  WHERE wallet IN {wallets:Array(String)} AND expires_at > {now:UInt64} LIMIT 1000000`
