@@ -13,7 +13,7 @@ python3 -m venv "$work/venv"
 
 # The limit of requests is another step's; here it would refuse the fuzzer.
 env -u CLICKHOUSE_URL -u KAFKA_BROKERS -u REDIS_URL PORT=0 METRICS_PORT=0 RATE_LIMIT_PER_MINUTE=0 LOGIN_RATE_LIMIT_PER_MINUTE=0 FAILED_AUTH_LIMIT_PER_MINUTE=0 \
-  ACCOUNT_RATE_LIMIT_PER_MINUTE=0 ACCOUNT_CONCURRENT_REQUESTS=0 DASHBOARD_RATE_LIMIT_PER_MINUTE=0 DASHBOARD_CONCURRENT_REQUESTS=0 LOG_LEVEL=warn DATA_DIR="$work/data" \
+  ACCOUNT_RATE_LIMIT_PER_MINUTE=0 ACCOUNT_CONCURRENT_REQUESTS=0 DASHBOARD_RATE_LIMIT_PER_MINUTE=0 DASHBOARD_CONCURRENT_REQUESTS=0 FIRST_CREDITS=1000000 LOG_LEVEL=warn DATA_DIR="$work/data" \
   node dist/infra/service/main.js >"$work/out" &
 service=$!
 told() { sed -n "s/^$1=//p" "$work/out"; }
@@ -24,6 +24,8 @@ FUZZ_TOKEN=$(node --input-type=module -e "
   const { tokenOf, newWallet } = await import('$PWD/dist/api/testing/a-wallet.js')
   console.log(await tokenOf({ url: process.env.FUZZ_URL }, newWallet()))")
 export FUZZ_TOKEN
+# Makes the account, which has credits: without any it gets no webhook.
+curl -fs -H "Authorization: Bearer $FUZZ_TOKEN" "$FUZZ_URL/me/api" >/dev/null
 
 # Trades of some seconds, so that lists have pages.
 for _ in $(seq 120); do
