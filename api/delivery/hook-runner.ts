@@ -39,13 +39,13 @@ const LONGEST_RETRY_MS = 60_000
 const LONGEST_ASKED_MS = 3_600_000
 /** A webhook that fails for so long is paused (rule M1). */
 const FAILING_MS = 24 * 3_600_000
-/** ... and not earlier, so that a wrong clock pauses none. */
+/** A webhook is not paused before so many attempts, whatever the clock says: it may be wrong. */
 const LEAST_ATTEMPTS = 10
 /** What was delivered is stored so soon; after a crash the rest is delivered again. */
 const STORE_MS = 1000
 /** A position that moved without a message is stored this often. */
 const STORE_IDLE_MS = 60_000
-/** ... and that of one that is paused, so that its row does not end. */
+/** The position of a paused webhook is stored this often, because its row expires after 30 days. */
 const STORE_PAUSED_MS = 24 * 3_600_000
 /** Trades beside those of the delivery under way that are known to be paid. */
 const MOST_KEPT = 1000
@@ -53,8 +53,9 @@ const MOST_KEPT = 1000
 /**
  * Delivers the messages of one webhook (rule M1): in order, at least once, each trade charged once.
  *
- * The trades of a delivery are stored as paid before they are charged. So whoever goes on after a
- * crash delivers them without a charge; at worst one delivery is free.
+ * The trades of a delivery are stored as paid first, and charged then. If the process crashes
+ * between the two, the next process delivers those trades without charging them: one delivery is
+ * free at worst, and no trade is charged twice.
  */
 export class HookRunner<Position> {
   readonly #deps: HookRunnerDeps<Position>
