@@ -1,6 +1,7 @@
 import { useId, useState } from 'preact/hooks'
 import { type ApiFailure, callApi } from '../call-api.ts'
 import { FailureNotice } from '../components/failure-notice.tsx'
+import { FormErrors } from '../components/form-errors.tsx'
 import type { KeyUse, NewApiKeyResponse } from '../responses.ts'
 import { setNewNamedKey } from '../session.ts'
 import { type KeyForm, keyTerms, SCOPE_TEXTS } from './key-terms.ts'
@@ -95,13 +96,7 @@ export function NewKeyForm({ onCreated }: { readonly onCreated: () => void }) {
         <button type="submit" class="primary" disabled={isCreating}>
           Create key
         </button>
-        {errors.length > 0 && (
-          <ul role="alert" class="errors">
-            {errors.map((error) => (
-              <li key={error}>{error}</li>
-            ))}
-          </ul>
-        )}
+        <FormErrors errors={errors} />
       </form>
       {failure !== null && <FailureNotice failure={failure} />}
     </section>

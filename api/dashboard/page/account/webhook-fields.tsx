@@ -1,11 +1,13 @@
-import { useId, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { ApiFailure } from '../call-api.ts'
 import { FailureNotice } from '../components/failure-notice.tsx'
+import { FormErrors } from '../components/form-errors.tsx'
 import { SelectField } from '../components/select-field.tsx'
+import { TextField } from '../components/text-field.tsx'
 import { type ChosenTerms, type WebhookForm, webhookTerms } from './webhook-terms.ts'
 import { CHANNEL_TEXTS } from './webhook-text.ts'
 
-/** The form of a new webhook, or of one that is changed. A new one is emptied once it is sent. */
+/** The form that creates a webhook or changes one. It is empty again once one was created. */
 export function WebhookFields(props: {
   readonly initial: WebhookForm
   readonly isNew: boolean
@@ -45,11 +47,13 @@ export function WebhookFields(props: {
           void submit()
         }}
       >
-        <WideField
+        <TextField
           label="URL"
           value={url}
           placeholder="https://bot.example/trades"
           change={(text) => change({ url: text })}
+          isWide
+          isRemembered={false}
         />
         {isNew && (
           <>
@@ -67,18 +71,22 @@ export function WebhookFields(props: {
           </>
         )}
         {channel === 'trades' && (
-          <WideField
+          <TextField
             label="Wallets"
             value={wallets}
             placeholder="all, or W1, W12"
             change={(text) => change({ wallets: text })}
+            isWide
+            isRemembered={false}
           />
         )}
-        <WideField
+        <TextField
           label="Tokens"
           value={mints}
           placeholder="all, or token addresses"
           change={(text) => change({ mints: text })}
+          isWide
+          isRemembered={false}
         />
         <p class="actions">
           <button type="submit" class={isNew ? 'primary' : ''} disabled={isSending}>
@@ -88,39 +96,9 @@ export function WebhookFields(props: {
             {isSaved && 'Saved. It is in force within two seconds.'}
           </span>
         </p>
-        {errors.length > 0 && (
-          <ul role="alert" class="errors">
-            {errors.map((error) => (
-              <li key={error}>{error}</li>
-            ))}
-          </ul>
-        )}
+        <FormErrors errors={errors} />
       </form>
       {failure !== null && <FailureNotice failure={failure} />}
     </>
-  )
-}
-
-function WideField(props: {
-  readonly label: string
-  readonly value: string
-  readonly placeholder: string
-  readonly change: (text: string) => void
-}) {
-  const { label, value, placeholder, change } = props
-  const id = useId()
-  return (
-    <div class="field wide">
-      <label for={id}>{label}</label>
-      <input
-        id={id}
-        type="text"
-        autoComplete="off"
-        spellcheck={false}
-        placeholder={placeholder}
-        value={value}
-        onInput={(event) => change(event.currentTarget.value)}
-      />
-    </div>
   )
 }

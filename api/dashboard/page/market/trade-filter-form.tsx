@@ -1,5 +1,7 @@
-import { useId, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { formatCredits } from '../amounts.ts'
+import { FormErrors } from '../components/form-errors.tsx'
+import { TextField } from '../components/text-field.tsx'
 import { FEED_PRICES } from '../data/trade-feed.ts'
 import { parseTradeFilter, type TradeFilter } from '../data/trade-list.ts'
 
@@ -48,13 +50,7 @@ export function TradeFilterForm(props: {
         {isFirst ? 'Start' : 'Restart with this filter'} ({formatCredits(FEED_PRICES.history)}, then{' '}
         {formatCredits(FEED_PRICES.message)} per trade)
       </button>
-      {errors.length > 0 && (
-        <ul role="alert" class="errors">
-          {errors.map((error) => (
-            <li key={error}>{error}</li>
-          ))}
-        </ul>
-      )}
+      <FormErrors errors={errors} />
     </form>
   )
 }
@@ -62,30 +58,4 @@ export function TradeFilterForm(props: {
 /** Parses a whole number of credits from 1 to 999,999,999. Returns null for any other text. */
 function parseBudget(text: string): number | null {
   return /^[1-9][0-9]{0,8}$/.test(text.trim()) ? Number(text) : null
-}
-
-function TextField(props: {
-  readonly label: string
-  readonly value: string
-  readonly change: (value: string) => void
-  readonly placeholder?: string
-  readonly isWide?: boolean
-  readonly isNumeric?: boolean
-}) {
-  const { label, value, change, placeholder = '', isWide = false, isNumeric = false } = props
-  const id = useId()
-  return (
-    <div class={isWide ? 'field wide' : 'field'}>
-      <label for={id}>{label}</label>
-      <input
-        type="text"
-        id={id}
-        value={value}
-        placeholder={placeholder}
-        spellcheck={false}
-        inputMode={isNumeric ? 'numeric' : 'text'}
-        onInput={(event) => change(event.currentTarget.value)}
-      />
-    </div>
-  )
 }
