@@ -8,9 +8,9 @@ import type { MarketTimes } from './market-times.ts'
 import { STALLED_MS, within } from './patience.ts'
 import type { TrueChain } from './true-chain.ts'
 
-/** The clock waits while storage is at least this many slots behind. */
+/** The clock waits while storage is at least this many blocks behind. */
 const MAX_BEHIND = 200
-/** Storage has caught up when it is fewer than this many slots behind. */
+/** Storage has caught up when it is fewer than this many blocks behind. */
 const NEAR = 30
 /** Slots between two looks at what is missing; each look costs the service several queries. */
 const ROUND_SLOTS = 3
@@ -27,6 +27,8 @@ export interface MarketClock {
   readonly times: MarketTimes
   /** The first slot with a block. */
   readonly startSlot: number
+  /** Slots from one block to the next. */
+  readonly stride: number
   readonly tell: (line: string) => void
 }
 
@@ -45,12 +47,12 @@ export async function startMarket(
   isReady: () => boolean,
   hasBegun: () => boolean,
 ): Promise<void> {
-  const { simulator, position } = clock
+  const { simulator, position, stride } = clock
   const isSo = () => position.slot !== null && hasBegun()
   let round = 0
   await wait(clock, 'the first slot to be stored and the first trade to be sent', isSo, () => {
     round += 1
-    if (round % 3 === 0 && simulator.followers > 0 && isReady()) pass(clock, 1)
+    if (round % 3 === 0 && simulator.followers > 0 && isReady()) pass(clock, stride)
   })
 }
 
@@ -59,7 +61,7 @@ export async function startMarket(
  * or server is down, slots pass regardless.
  */
 export async function runTo(clock: MarketClock, slot: number, slotMs = 2): Promise<void> {
-  const { simulator, deployed, position, startSlot } = clock
+  const { simulator, deployed, position, startSlot, stride } = clock
   let movedAt = Date.now()
   let seen = position.slot
   while (simulator.slot < slot) {
@@ -72,9 +74,9 @@ export async function runTo(clock: MarketClock, slot: number, slotMs = 2): Promi
       throw new Error(`storage has not moved past slot ${seen}`)
     const lost = deployed.isHalted && deployed.isDeaf
     const behind = simulator.slot - (position.slot ?? startSlot)
-    if (lost) pass(clock, Math.min(20, slot - simulator.slot))
-    else if (deployed.isHalted || behind < MAX_BEHIND)
-      pass(clock, Math.min(Math.ceil(8 / slotMs), slot - simulator.slot))
+    if (lost) pass(clock, Math.min(20 * stride, slot - simulator.slot))
+    else if (deployed.isHalted || behind < MAX_BEHIND * stride)
+      pass(clock, Math.min(stride * Math.ceil(8 / slotMs), slot - simulator.slot))
     await pause(lost ? 0 : deployed.isHalted ? 30 : Math.max(8, slotMs))
   }
 }
@@ -84,9 +86,9 @@ export async function runTo(clock: MarketClock, slot: number, slotMs = 2): Promi
  * slot passes each second: without one, a standby could not tell that it has to take over.
  */
 export async function catchUp(clock: MarketClock): Promise<void> {
-  const { simulator, deployed, position } = clock
+  const { simulator, deployed, position, stride } = clock
   if (deployed.isHalted) return
-  const isNear = () => simulator.slot - (position.slot ?? 0) < NEAR
+  const isNear = () => simulator.slot - (position.slot ?? 0) < NEAR * stride
   await wait(clock, 'storage to come near the newest slot', isNear, eachSecond(clock))
 }
 
@@ -113,7 +115,7 @@ function eachSecond(clock: MarketClock): () => void {
   let round = 0
   return () => {
     round += 1
-    if (round % 50 === 0) pass(clock, 1)
+    if (round % 50 === 0) pass(clock, clock.stride)
   }
 }
 
@@ -169,7 +171,7 @@ export async function settle(
   wallets: number,
   missing: () => Promise<Readonly<Record<string, number>>>,
 ): Promise<string[]> {
-  const { simulator, position, deployed, tell } = clock
+  const { simulator, position, deployed, stride, tell } = clock
   let least = Number.POSITIVE_INFINITY
   let lessAt = Date.now()
   for (let round = 1; ; round += 1) {
@@ -185,7 +187,7 @@ export async function settle(
     const sum = Object.values(left).reduce((total, count) => total + Math.max(count, 0), 0)
     // One more slot must pass: the effects of the last record are stored before the next slot is.
     if (sum === 0) {
-      pass(clock, 1)
+      pass(clock, stride)
       chain.catchUp(wallets)
       await wait(clock, 'the last slot to be stored', () => (position.slot ?? 0) >= chain.tip)
       return []
@@ -197,8 +199,8 @@ export async function settle(
     const told = Object.entries(left).map(([name, count]) => `${count} ${name}`)
     if (Date.now() - lessAt > STALLED_MS) return [`no progress; still missing: ${told.join(', ')}`]
     if (round % 10 === 0) tell(`settling; still missing: ${told.join(', ')}`)
-    const isNear = simulator.slot - (position.slot ?? 0) < NEAR
-    if (isNear || round % 5 === 0) pass(clock, ROUND_SLOTS)
+    const isNear = simulator.slot - (position.slot ?? 0) < NEAR * stride
+    if (isNear || round % 5 === 0) pass(clock, ROUND_SLOTS * stride)
     await pause(ROUND_SLOTS * SLOT_MS)
   }
 }

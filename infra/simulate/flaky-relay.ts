@@ -20,6 +20,8 @@ export interface FlakyRelay {
   readonly url: string
   /** Begins a fault, or ends it (null). What was kept back then passes. */
   fail(fault: RelayFault | null): void
+  /** Cuts all connections. */
+  cut(): void
   close(): Promise<void>
 }
 
@@ -48,6 +50,9 @@ export async function startFlakyRelay(origin: string): Promise<FlakyRelay> {
     pipeline(client, gate(), upstream).catch(() => {})
     pipeline(upstream, gate(), client).catch(() => {})
   })
+  const cut = () => {
+    for (const socket of sockets) socket.destroy()
+  }
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   return {
@@ -60,9 +65,10 @@ export async function startFlakyRelay(origin: string): Promise<FlakyRelay> {
         mend = resolve
       })
     },
+    cut,
     async close() {
       mend()
-      for (const socket of sockets) socket.destroy()
+      cut()
       server.close()
       await once(server, 'close')
     },

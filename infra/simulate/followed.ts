@@ -1,7 +1,8 @@
+import type { Followed } from '../../api/client/follow.ts'
 import type { Swap } from '../../pipeline/domain/event.ts'
 import { compareEventKeys } from '../../pipeline/domain/event-key.ts'
 import { serveSwap } from '../../pipeline/domain/perturbation.ts'
-import type { ContractTrade } from '../whole-service/customer.ts'
+import { type ContractTrade, contractFields } from '../whole-service/customer.ts'
 import { contractTrade } from '../whole-service/trade-item.ts'
 
 /**
@@ -12,6 +13,20 @@ export interface ReceivedTrades {
   /** Trades in order of arrival, without late ones. */
   readonly trades: readonly ContractTrade[]
   readonly late: readonly ContractTrade[]
+}
+
+/** The trades of messages in their order, without those that were withdrawn. */
+export function receivedOf(messages: readonly Followed[]): ReceivedTrades {
+  const withdrawn = new Set(
+    messages.flatMap((one) => (one.kind === 'retracted' ? [one.tradeId] : [])),
+  )
+  const trades = (isLate: boolean): readonly ContractTrade[] =>
+    messages.flatMap((one) =>
+      one.kind === 'trade' && one.late === isLate && !withdrawn.has(one.tradeId)
+        ? [contractFields({ ...one.trade })]
+        : [],
+    )
+  return { trades: trades(false), late: trades(true) }
 }
 
 /** What a feed may lack or repeat. */
@@ -71,7 +86,7 @@ export function feedFaults(
   }
   for (const [index, swap] of swaps.entries()) {
     const text = texts[index] ?? ''
-    if (mayMiss(swap) || take(left, text) !== 'taken') continue
+    if (left.get(text) === 0 || mayMiss(swap) || take(left, text) !== 'taken') continue
     wrong.push(`a trade is missing in the feed: slot ${swap.slot}, ${text}`)
   }
   return wrong

@@ -7,8 +7,8 @@ import { readDelivery } from '../../api/client/read-delivery.ts'
 import { post, type TestWallet, tokenOf } from '../../api/testing/a-wallet.ts'
 import { ask } from '../../api/testing/ask.ts'
 import { createRandom } from '../simulator/random.ts'
-import { type ContractTrade, contractFields, until } from '../whole-service/customer.ts'
-import type { ReceivedTrades } from './followed.ts'
+import { until } from '../whole-service/customer.ts'
+import { type ReceivedTrades, receivedOf } from './followed.ts'
 
 /** How a receiver behaves: `flaky` fails, hangs up and answers twice; `slow` takes its time. */
 export const MANNERS = ['flaky', 'slow'] as const
@@ -78,17 +78,7 @@ export class HookReceiver {
 
   /** Trades in the order in which they came first, without those that were withdrawn. */
   received(): ReceivedTrades {
-    const all = [...this.#messages.values()]
-    const withdrawn = new Set(
-      all.filter(({ kind }) => kind === 'retracted').map(({ tradeId }) => tradeId),
-    )
-    const trades = (isLate: boolean): readonly ContractTrade[] =>
-      all.flatMap((one) =>
-        one.kind === 'trade' && one.late === isLate && !withdrawn.has(one.tradeId)
-          ? [contractFields({ ...one.trade })]
-          : [],
-      )
-    return { trades: trades(false), late: trades(true) }
+    return receivedOf([...this.#messages.values()])
   }
 
   /** How many different trades came, withdrawn ones too. */

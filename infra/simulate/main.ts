@@ -9,6 +9,7 @@ import { describeDifference } from './compare.ts'
 import { describeHealing, type Healed } from './healing.ts'
 import { EXTRAS, type RunOptions, type RunResult, runSimulation } from './run.ts'
 import { describeSilences, type Silence } from './silence.ts'
+import { PACES } from './test-bed.ts'
 
 const USAGE = `npm run -s simulate -- [options]
 
@@ -16,6 +17,8 @@ const USAGE = `npm run -s simulate -- [options]
   --seeds A-B     one run after the other
   --jobs N        as many runs at once (1); not with --servers
   --hours H       hours of the market, as fast as the service takes them (0.1)
+  --pace P        how the market runs: busy; calm, with few trades and actions; or minutes, with a block a minute, in which a day takes about three minutes (busy)
+  --packages DIR  programs follow the feed too, with the packages that clients/check.sh installed there
   --also LIST     of backfill (the operator's command), wallet (one more by SIGHUP), absence (over 3,000 slots), omissions (the stream leaves transactions out), reversals (confirmed blocks that never become final)
   --port-base P   first of the ports of those servers (29000, or what the folder was last used with)
   --servers DIR   three processes on the real servers of this folder (infra/servers), which are ended and started too; else one process
@@ -36,6 +39,8 @@ async function main(): Promise<number> {
     servers: '',
     cluster: false,
     also: '',
+    pace: 'busy',
+    packages: '',
     'port-base': 0,
   })
   if (read === null) return 0
@@ -49,15 +54,24 @@ async function main(): Promise<number> {
   const asked = extras.split(',').filter((name) => name !== '')
   const also = new Set(EXTRAS.filter((name) => asked.includes(name)))
   if (also.size !== asked.length || read.words.length > 0) throw new Error(USAGE)
+  const pace = PACES.find((name) => name === read.options.pace)
+  if (pace === undefined) throw new Error(USAGE)
   const isOwn = cluster && read.options.servers === ''
   const servers = isOwn ? mkdtempSync(join(tmpdir(), 'cluster-')) : read.options.servers || null
   const failed: number[] = []
   const healed: Healed[] = []
   const limit = pLimit(jobs)
   const silences: Silence[] = []
+  const every = {
+    hours,
+    serversDir: servers,
+    isCluster: cluster,
+    pace,
+    packages: read.options.packages || null,
+    also,
+  }
   const runOne = async (one: number) => {
-    const options = { seed: one, hours, serversDir: servers, isCluster: cluster, also }
-    const run = await runSeed(options)
+    const run = await runSeed({ ...every, seed: one })
     if (!run.isRight) failed.push(one)
     healed.push(...run.healed)
     silences.push(...run.silences)
@@ -100,10 +114,17 @@ async function withServers(
 async function runSeed(
   options: Omit<RunOptions, 'tell'>,
 ): Promise<Pick<RunResult, 'healed' | 'silences'> & { readonly isRight: boolean }> {
-  const { seed, hours, serversDir, isCluster, also } = options
+  const { seed, hours, serversDir, isCluster, pace, packages = null, also } = options
   const beganAt = Date.now()
   const tell = (line: string) => process.stdout.write(`seed ${seed}: ${line}\n`)
-  const repeat = `npm run -s simulate -- --seed ${seed} --hours ${hours}${serversDir === null ? '' : ` --servers ${serversDir}`}${isCluster ? ' --cluster' : ''}${also.size === 0 ? '' : ` --also ${[...also].join(',')}`}`
+  const repeat = [
+    `npm run -s simulate -- --seed ${seed} --hours ${hours}`,
+    ...(serversDir === null ? [] : [`--servers ${serversDir}`]),
+    ...(isCluster ? ['--cluster'] : []),
+    ...(pace === 'busy' ? [] : [`--pace ${pace}`]),
+    ...(packages === null ? [] : [`--packages ${packages}`]),
+    ...(also.size === 0 ? [] : [`--also ${[...also].join(',')}`]),
+  ].join(' ')
   const where =
     serversDir === null
       ? 'one process'

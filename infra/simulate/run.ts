@@ -30,6 +30,7 @@ import { compareKept } from './compare-kept.ts'
 import { feedFaults, type ReceivedTrades } from './followed.ts'
 import { describeHealing, type Healed, measureHealing } from './healing.ts'
 import { type HookReceivers, startHookReceivers } from './hook-receiver.ts'
+import { PACKAGES, PackageFollower } from './package-follower.ts'
 import { STALLED_MS, within } from './patience.ts'
 import { createScript, describeStep, follows, isEnd, kindOf, type ScriptStep } from './script.ts'
 import { longestSilences, type Moment, type Silence } from './silence.ts'
@@ -38,6 +39,7 @@ import {
   CLOSE_MS,
   closeOne,
   createMarketClock,
+  type MarketPace,
   OPENING_SLOTS,
   openTestBed,
   REPLAY_SLOTS,
@@ -57,6 +59,10 @@ export interface RunOptions {
   readonly serversDir: string | null
   /** Whether those servers are clusters; then two processes of each role run. */
   readonly isCluster: boolean
+  /** By default, busy. */
+  readonly pace?: MarketPace
+  /** Folder of installed packages, programs of which follow the feed; null: none does. */
+  readonly packages?: string | null
   readonly also: ReadonlySet<Extra>
   /** The actions of the run; by default those of the seed. */
   readonly script?: readonly ScriptStep[]
@@ -120,6 +126,7 @@ interface Run {
   readonly chain: TrueChain
   readonly follower: Follower
   readonly hooks: HookReceivers
+  readonly programs: readonly PackageFollower[]
   /** One for each API process. */
   readonly customers: readonly Customer[]
   readonly script: readonly ScriptStep[]
@@ -135,7 +142,7 @@ interface Run {
  * The script is a function of the seed; how it meets the work of the processes is not.
  */
 export async function runSimulation(options: RunOptions): Promise<RunResult> {
-  const { seed, hours, serversDir, isCluster, also, tell } = options
+  const { seed, hours, serversDir, isCluster, pace = 'busy', packages = null, also, tell } = options
   const addsWallet = also.has('wallet')
   const omits = also.has('omissions')
   const hasReversals = also.has('reversals')
@@ -146,12 +153,14 @@ export async function runSimulation(options: RunOptions): Promise<RunResult> {
     serversDir,
     isCluster,
     addsWallet,
+    pace,
     omits,
     hasReversals,
     tell,
   })
   let follower: Follower | null = null
   let hooks: HookReceivers | null = null
+  const programs: PackageFollower[] = []
   try {
     for (const part of bed.parts) bed.deployed.start(part)
     await bed.deployed.listens(bed.parts[0] ?? 'all')
@@ -161,9 +170,14 @@ export async function runSimulation(options: RunOptions): Promise<RunResult> {
     const hooked = newWallet()
     await bed.deployed.createAccount(CREDITS, hooked.address)
     hooks = await startHookReceivers({ url: urls[0] ?? '' }, hooked, { seed, credits: CREDITS })
+    for (const name of packages === null ? [] : PACKAGES) {
+      const apiKey = await bed.deployed.createAccount(CREDITS)
+      const program = { folder: packages ?? '', url: urls[0] ?? '', apiKey, seed }
+      programs.push(await PackageFollower.start(name, program))
+    }
     const followed = new Follower(customers, STALLED_MS)
     follower = followed
-    const clock = createMarketClock(bed, tell)
+    const clock = createMarketClock(bed, tell, pace)
     const seedScript = createScript({
       seed,
       slots,
@@ -174,7 +188,7 @@ export async function runSimulation(options: RunOptions): Promise<RunResult> {
       commands: commandsOf(also),
       longAbsence: also.has('absence'),
       addsWallet,
-      isSparse: omits,
+      actions: pace === 'minutes' ? 'rare' : omits || pace === 'calm' ? 'sparse' : 'dense',
     })
     const chain = new TrueChain(bed.simulator, START_SLOT)
     const run: Run = {
@@ -184,6 +198,7 @@ export async function runSimulation(options: RunOptions): Promise<RunResult> {
       chain,
       follower: followed,
       hooks,
+      programs,
       customers,
       script: options.script ?? seedScript,
       slots,
@@ -195,7 +210,11 @@ export async function runSimulation(options: RunOptions): Promise<RunResult> {
     if (hasReversals || omits) await finish(run)
     const faults = await settleRun(run, compared)
     const { differences, rows } = await compareAll(run)
-    faults.push(...wrongTrades(run, compared), ...(await wrongDeliveries(run, compared)))
+    faults.push(
+      ...wrongTrades(run, compared),
+      ...wrongPrints(run, compared),
+      ...(await wrongDeliveries(run, compared)),
+    )
     if (serversDir !== null) faults.push(...(await bed.deployment.ledgerFaults()))
     const healed = omits ? await healingOf(run) : []
     // Slots pass meanwhile, which nothing is compared with any more.
@@ -210,6 +229,8 @@ export async function runSimulation(options: RunOptions): Promise<RunResult> {
     throw error
   } finally {
     await closeOne('the follower', () => follower?.stop(), tell)
+    for (const program of programs)
+      await closeOne(`the ${program.name} program`, () => program.close(), tell)
     await closeOne('the receivers', () => hooks?.close(), tell)
     await bed.close()
   }
@@ -264,7 +285,7 @@ async function play(run: Run): Promise<Played> {
   }
   await runTo(clock, START_SLOT + slots, slotMs)
   await tickUntil(clock, 'servers, processes and commands that were begun', deployed.settle())
-  await runTo(clock, simulator.slot + CALM_SLOTS)
+  await runTo(clock, simulator.slot + CALM_SLOTS * clock.stride)
   tell('calm')
   return { compared, moments }
 }
@@ -279,6 +300,8 @@ async function settleRun(run: Run, compared: readonly ComparedSlots[]): Promise<
     return {
       'final slots': Math.max(0, lastTrouble - (bed.position.finalized ?? 0)),
       trades: wrongTrades(run, compared).filter((text) => text.includes('missing')).length,
+      'trades of programs': wrongPrints(run, compared).filter((text) => text.includes('missing'))
+        .length,
       'trades of webhooks': (await wrongDeliveries(run, compared)).filter((text) =>
         text.includes('missing'),
       ).length,
@@ -384,7 +407,7 @@ async function reconcileFaults(run: Run): Promise<string[]> {
 
 /** Compares the tables and REST, and counts the compared rows and answers. */
 async function compareAll(run: Run): Promise<Pick<RunResult, 'differences' | 'rows'>> {
-  const { chain, follower, hooks, customers } = run
+  const { chain, follower, hooks, programs, customers } = run
   const { deployed, simulator } = run.bed
   await leaveUntraded(deployed.query, chain)
   const tables = await compareTables(deployed.query, chain, TRACKED_WALLETS)
@@ -417,6 +440,13 @@ async function compareAll(run: Run): Promise<Pick<RunResult, 'differences' | 'ro
         hooks.receivers.map(({ manner, trades }) => [`trades of the ${manner} webhook`, trades]),
       ),
       'credits for them': await hooks.paid(),
+      ...Object.fromEntries(
+        programs.flatMap(({ name, trades, cuts, kills }) => [
+          [`trades of the ${name} package`, trades],
+          [`its cuts (${name})`, cuts],
+          [`its kills (${name})`, kills],
+        ]),
+      ),
     },
   }
 }
@@ -456,29 +486,38 @@ async function wrongDeliveries(run: Run, compared: readonly ComparedSlots[]): Pr
   ]
 }
 
+/** Faults of the programs with packages so far: each must have the same trades as the follower. */
+function wrongPrints(run: Run, compared: readonly ComparedSlots[]): string[] {
+  return run.programs.flatMap((program) =>
+    [...program.faults, ...faultsOf(run, program.received(), compared)].map(
+      (fault) => `${program.name} package: ${fault}`,
+    ),
+  )
+}
+
+/** Trades before the first one may lack, because followers begin without a position. */
 function faultsOf(run: Run, sent: ReceivedTrades, compared: readonly ComparedSlots[]): string[] {
-  const { chain, options } = run
+  const { chain, options, follower } = run
   const isEmbedded = options.serversDir === null
   const isReversed = options.also.has('reversals')
   if (isReversed && isEmbedded) return []
   const swaps = chain.events.flatMap((event) => (event.kind === 'swap' ? [event] : []))
-  const mayMiss = (swap: Swap) => mayMissTrade(run, compared, swap)
+  const begunAt = Number(follower.all()[0]?.block_time)
+  const mayMiss = (swap: Swap) => swap.blockTime <= begunAt || mayMissTrade(run, compared, swap)
   return feedFaults(sent, swaps, { isEmbedded, mayMiss, ignoresValue: isReversed })
 }
 
 /**
- * Whether the feed may lack a trade: of the time before the first one that came, because the
- * follower began without a position; with a log in memory, of a transaction that came late while
- * the process was away, because nothing then says what was sent before (rule K2); of the wallet
- * that was added later; or of slots that the service passed over.
+ * Whether the feed may lack a trade since its first one: with a log in memory, of a transaction
+ * that came late while the process was away, because nothing then says what was sent before (rule
+ * K2); of the wallet that was added later; or of slots that the service passed over.
  */
 function mayMissTrade(
-  { options, script, follower }: Run,
+  { options, script }: Run,
   compared: readonly ComparedSlots[],
-  { slot, txIndex, wallet, blockTime }: Swap,
+  { slot, txIndex, wallet }: Swap,
 ): boolean {
   return (
-    blockTime <= Number(follower.all()[0]?.block_time) ||
     (options.serversDir === null &&
       comesLate(options.seed, slot, txIndex) &&
       compared.some(({ from, to }) => slot >= from && slot <= to)) ||

@@ -12,7 +12,7 @@ const OPTIONS: ScriptOptions = {
   replaySlots: 256,
   longAbsence: true,
   addsWallet: true,
-  isSparse: false,
+  actions: 'dense',
   isCluster: false,
 }
 
@@ -47,7 +47,7 @@ test('a script is a function of its seed, in order, and starts once each part th
 test('rare actions leave time for breaks, because a restart compares 512 slots with RPC (K2)', (t) => {
   fc.assert(
     fc.property(fc.nat(), (seed) => {
-      const script = createScript({ ...OPTIONS, seed, isSparse: true, longAbsence: false })
+      const script = createScript({ ...OPTIONS, seed, actions: 'sparse', longAbsence: false })
       const [restart, ...actions] = script.filter(({ act }) => act !== 'start').map(({ at }) => at)
       t.is(restart, 40)
       t.is(actions[0], 400)

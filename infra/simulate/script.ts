@@ -90,8 +90,7 @@ export interface ScriptOptions {
   /** Whether an outage may be longer than what the service fetches at once (3,000 slots). */
   readonly longAbsence: boolean
   readonly addsWallet: boolean
-  /** Whether actions are rare, so that breaks open and heal between them. */
-  readonly isSparse: boolean
+  readonly actions: keyof typeof SPACINGS
 }
 
 /** Slots without trouble at the beginning. */
@@ -101,14 +100,21 @@ const CALM = 40
  * `dealt`: number of cards that the shortest run uses; each seed starts this far after the previous
  * one in the deck.
  */
-const DENSE = { first: 2 * CALM, least: 20, most: 45, dealt: 3 }
-/** A restart compares 512 slots with RPC, and so leaves no break in them (rule K2). */
-const SPARSE = { first: 400, least: 700, most: 200, dealt: 1 }
+const SPACINGS = {
+  dense: { first: 2 * CALM, least: 20, most: 45, dealt: 3 },
+  /**
+   * Breaks open and heal between actions: a restart compares 512 slots with RPC, and so leaves no
+   * break in them (rule K2).
+   */
+  sparse: { first: 400, least: 700, most: 200, dealt: 1 },
+  /** About forty a day. */
+  rare: { first: 3000, least: 3000, most: 5000, dealt: 3 },
+}
 
 /** The actions of a run, in order: a function of the options alone. */
 export function createScript(options: ScriptOptions): ScriptStep[] {
-  const { seed, slots, isSparse } = options
-  const { first: firstAt, least, most, dealt: dealtEach } = isSparse ? SPARSE : DENSE
+  const { seed, slots, actions } = options
+  const { first: firstAt, least, most, dealt: dealtEach } = SPACINGS[actions]
   const random = createRandom(seed, 'script')
   const steps: ScriptStep[] = []
   let longAbsence = options.longAbsence

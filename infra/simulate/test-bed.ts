@@ -1,5 +1,7 @@
 import type { Address } from '../../pipeline/domain/address.ts'
 import { startServers } from '../servers/servers.ts'
+import { COMPRESSED_SLOTS } from '../simulator/compressed-shape.ts'
+import { CALM_MARKET } from '../simulator/market/sizes.ts'
 import { SLOT_MS } from '../simulator/market/slot-time.ts'
 import { ALL_TROUBLE, OMISSIONS, REVERSALS, type Trouble } from '../simulator/options.ts'
 import { createRandom } from '../simulator/random.ts'
@@ -53,10 +55,29 @@ export interface TestBed {
 export function createMarketClock(
   { simulator, deployed, position }: TestBed,
   tell: (line: string) => void,
+  pace: MarketPace = 'busy',
 ): MarketClock {
   const times = new MarketTimes()
-  return { simulator, deployed, position, times, startSlot: START_SLOT, tell }
+  const stride = STRIDES[pace]
+  return { simulator, deployed, position, times, startSlot: START_SLOT, stride, tell }
 }
+
+/**
+ * How a market runs. `busy`: many trades. `calm`: few, as in that of `npm start`. `minutes`: its
+ * history, which has a block each minute; a day of it has as many trades as half an hour of `calm`.
+ */
+export const PACES = ['busy', 'calm', 'minutes'] as const
+/** One of `PACES`. */
+export type MarketPace = (typeof PACES)[number]
+
+/** Slots from one block to the next. */
+export const STRIDES: Readonly<Record<MarketPace, number>> = {
+  busy: 1,
+  calm: 1,
+  minutes: COMPRESSED_SLOTS,
+}
+/** A slot that no run reaches; a multiple of `COMPRESSED_SLOTS`. */
+const NEVER = START_SLOT + 1e9 - ((START_SLOT + 1e9) % COMPRESSED_SLOTS)
 
 /** Settings of a test bed. */
 export interface TestBedOptions {
@@ -69,6 +90,8 @@ export interface TestBedOptions {
   readonly isCluster?: boolean
   /** Whether the last tracked wallet is left out of the file at the start. */
   readonly addsWallet: boolean
+  /** By default, busy. */
+  readonly pace?: MarketPace
   /** Whether the stream leaves out transactions that RPC has. */
   readonly omits: boolean
   /** Whether some confirmed blocks never become final. */
@@ -152,7 +175,7 @@ export async function closeOne(
 }
 
 function startTroubledSimulator(options: TestBedOptions): Promise<Simulator> {
-  const { seed, slots, omits, tell } = options
+  const { seed, slots, omits, pace = 'busy', tell } = options
   const trouble = troubleOf(options)
   const names = Object.entries(trouble).flatMap(([name, isOn]) => (isOn ? [name] : []))
   tell(`trouble: ${names.join(', ')}`)
@@ -161,35 +184,38 @@ function startTroubledSimulator(options: TestBedOptions): Promise<Simulator> {
     trouble,
     wallets: TRACKED_WALLETS,
     coins: 30,
-    trackedPerSlot: 2,
+    trackedPerSlot: pace === 'busy' ? 2 : CALM_MARKET.trackedPerSlot,
     othersPerSlot: 1,
     clock: { kind: 'manual', startSlot: START_SLOT - 1 },
     firstSlot: START_SLOT,
+    ...(pace === 'minutes' && { compressed: { from: START_SLOT, before: NEVER } }),
     troubleSlots: {
       from: START_SLOT + CALM_SLOTS + (omits ? OPENING_SLOTS : 0),
       to: START_SLOT + slots,
     },
-    replaySlots: REPLAY_SLOTS,
+    replaySlots: REPLAY_SLOTS * STRIDES[pace],
     historySlots: slots + 10_000,
   })
 }
 
 /**
  * The trouble of a run: most kinds are always on, and the seed decides about the others. With
- * omissions no stream is cut, because what a cut compares with RPC needs no repair (rule K2).
+ * omissions no stream is cut, because what a cut compares with RPC needs no repair (rule K2). With
+ * a block a minute, a server that lost its replay would have nothing to send for too long.
  */
 export function troubleOf({
   seed,
   omits,
   hasReversals,
-}: Pick<TestBedOptions, 'seed' | 'omits' | 'hasReversals'>): Trouble {
+  pace = 'busy',
+}: Pick<TestBedOptions, 'seed' | 'omits' | 'hasReversals' | 'pace'>): Trouble {
   const random = createRandom(seed, 'trouble of the run')
   const all = (kinds: readonly (keyof Trouble)[], isOn: boolean): Partial<Trouble> =>
     Object.fromEntries(kinds.map((kind) => [kind, isOn]))
   return {
     ...ALL_TROUBLE,
     cuts: random.chance(0.5) && !omits,
-    lostReplay: random.chance(0.5) && !omits,
+    lostReplay: random.chance(0.5) && !omits && pace !== 'minutes',
     slowRpc: seed % 5 === 2,
     rateLimitedRpc: seed % 5 === 0,
     ...all(OMISSIONS, omits),

@@ -51,7 +51,8 @@ function marketSource(options: SimulatorOptions): ChainSource {
   const historySlots = options.historySlots ?? (hours > 0 ? WHOLE_SLOTS : HISTORY_SLOTS)
   const clock = options.clock ?? { kind: 'wall' }
   const startSlot = startSlotOf(clock) ?? wallSlot()
-  const compressed = hours > 0 ? compressedSlots(startSlot, historySlots, hours) : null
+  const past = hours > 0 ? compressedSlots(startSlot, historySlots, hours) : null
+  const compressed = options.compressed ?? past
   const whole = shapeOf(options)
   const shape = compressed === null ? whole : compressBefore(whole, compressed.before)
   const size = compressed === null ? BUSY_MARKET : CALM_MARKET

@@ -1,4 +1,5 @@
 import type { ClockOptions } from './clock.ts'
+import type { CompressedSlots } from './compressed-shape.ts'
 
 /** Kinds of injected faults, each with a separate switch. All are deterministic by the seed. */
 export interface Trouble {
@@ -159,8 +160,13 @@ export interface SimulatorOptions {
    */
   readonly troubleSlots?: { readonly from: number; readonly to: number }
   /**
+   * Compressed slots other than those before the start, for a chain with one block a minute from
+   * the start on; `before` is a multiple of 150. `historyHours` has no effect then.
+   */
+  readonly compressed?: CompressedSlots
+  /**
    * The first slot that ever had a block of the market. By default, as far back as RPC goes at the
-   * start. Has no effect with `historyHours`.
+   * start. Has no effect with `historyHours` or `compressed`.
    */
   readonly firstSlot?: number
 }
