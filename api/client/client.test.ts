@@ -186,9 +186,10 @@ test.serial('REST responses are typed, and an error response rejects with its co
   t.deepEqual([refused?.status, refused?.code, refused?.errors], [404, 'wallet_not_found', []])
   const faulty = await t.throwsAsync<Refused>(client.trades({ limit: 0, from: 1 }))
   t.deepEqual(
-    [faulty?.code, faulty?.errors],
+    [faulty?.code, faulty?.message, faulty?.errors],
     [
       'invalid_parameter',
+      'The value of a parameter is not allowed. limit: expected an integer from 1 to 100; from: expected unix seconds (not milliseconds) from 1577836800 to 4102444799',
       [
         { in: 'query', name: 'limit', message: 'expected an integer from 1 to 100' },
         {
@@ -199,6 +200,7 @@ test.serial('REST responses are typed, and an error response rejects with its co
       ],
     ],
   )
+  t.throws(() => new TrackedWallets({ url: 'example.com', apiKey: key }), { instanceOf: TypeError })
   const wrong = new TrackedWallets({ url: api.url, apiKey: 'tw_no' })
   t.is((await t.throwsAsync<Refused>(wrong.wallets()))?.code, 'unauthorized')
   t.is((await t.throwsAsync<FeedEnded>(wrong.follow().next()))?.code, 'unauthorized')
@@ -315,6 +317,7 @@ test('a call is repeated when the service cannot be reached, answers too late or
   t.deepEqual(
     {
       repeated: await outcome('cut', 503, 'silent', 'half', 200),
+      slow: await outcome(408, 200),
       unavailable: await outcome(503, 503, 503, 503, 503, 200),
       unreachable: await outcome('cut', 'cut', 'cut', 'cut', 'cut', 200),
       refused: await outcome(404, 200),
@@ -322,6 +325,7 @@ test('a call is repeated when the service cannot be reached, answers too late or
     },
     {
       repeated: [7, 5],
+      slow: [7, 2],
       unavailable: ['code of 503', 5],
       unreachable: ['TypeError', 5],
       refused: ['code of 404', 1],
@@ -329,6 +333,32 @@ test('a call is repeated when the service cannot be reached, answers too late or
     },
   )
   server.closeAllConnections()
+  server.close()
+})
+
+test('a silent service is asked, then its connection is given up, and the next one resumes', async (t) => {
+  const server = new WebSocketServer({ host: '127.0.0.1', port: 0 })
+  await once(server, 'listening')
+  const told: unknown[] = []
+  const trade = { channel: 'trades', data: tradeItem(served(aSwap({ slot: 10 }))) }
+  server.on('connection', (socket) => {
+    socket.on('message', (data: Buffer) => {
+      const { action, after } = JSON.parse(data.toString())
+      told.push(action === 'ping' ? action : (after ?? action))
+      if (action === 'subscribe') socket.send(JSON.stringify({ ...trade, id: `id ${told.length}` }))
+    })
+  })
+  const { port } = server.address() as AddressInfo // listening on TCP
+  const client = new TrackedWallets({ url: `http://127.0.0.1:${port}`, apiKey: 'alice' })
+  const feed = client.follow({ retryMs: 1, silenceMs: 300 })
+  await feed.next()
+  const { value } = await feed.next()
+  t.is(value?.kind === 'trade' && value.id, `id ${told.length}`)
+  t.deepEqual(
+    [told[0], [...new Set(told.slice(1, -1))], told.at(-1)],
+    ['subscribe', ['ping'], 'id 1'],
+  )
+  await feed.return()
   server.close()
 })
 

@@ -26,20 +26,24 @@ export class FeedConnection {
   #isOver = false
   #isPaused = false
   #failure: FeedEnded | null = null
+  #isOpen = false
   #lastReceived = Date.now()
+  readonly #silenceMs: number
   readonly #watchdog: NodeJS.Timeout
 
-  constructor(endpoint: FeedEndpoint, subscription: FeedSubscription) {
+  /** A connection without any message for `silenceMs` is over. */
+  constructor(endpoint: FeedEndpoint, subscription: FeedSubscription, silenceMs: number) {
+    this.#silenceMs = silenceMs
     this.#isKey = endpoint.bearer.startsWith('tw_')
     this.#socket = openFollowerSocket(endpoint, {
-      opened: () => this.#socket.send(JSON.stringify({ action: 'subscribe', ...subscription })),
-      received: (text) => this.#onMessage(text),
-      alive: () => {
-        this.#lastReceived = Date.now()
+      opened: () => {
+        this.#isOpen = true
+        this.#socket.send(JSON.stringify({ action: 'subscribe', ...subscription }))
       },
+      received: (text) => this.#onMessage(text),
       ended: (status) => this.#end(status),
     })
-    this.#watchdog = setInterval(() => this.#checkSilence(), 5000)
+    this.#watchdog = setInterval(() => this.#checkSilence(), silenceMs / PARTS)
     // A browser has a number here.
     if (typeof this.#watchdog === 'object') this.#watchdog.unref()
   }
@@ -86,9 +90,15 @@ export class FeedConnection {
     this.#wake()
   }
 
-  /** The service sends a ping each 30 s: a connection that is silent for longer is broken. */
+  /** Asks a silent service whether it is there. A connection that stays silent is broken. */
   #checkSilence(): void {
-    if (Date.now() - this.#lastReceived > SILENCE_MS && !this.#isPaused) this.#socket.terminate()
+    const silentMs = Date.now() - this.#lastReceived
+    if (this.#isPaused) return
+    if (silentMs >= this.#silenceMs) {
+      this.#socket.terminate()
+      this.#end(null) // a browser says so much later
+    } else if (silentMs >= this.#silenceMs / PARTS && this.#isOpen)
+      this.#socket.send('{"action":"ping"}')
   }
 
   #end(status: number | null): void {
@@ -100,7 +110,8 @@ export class FeedConnection {
 }
 
 const MAX_BUFFERED = 2000
-const SILENCE_MS = 75_000
+/** A silent service is asked after each part of the time after which the connection is over. */
+const PARTS = 3
 
 /** Why the handshake was refused; null when reconnecting may help. */
 function refusalOf(status: number, isKey: boolean): FeedEnded | null {

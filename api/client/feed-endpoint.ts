@@ -10,8 +10,6 @@ export interface FeedEndpoint {
 export interface FollowerSocketEvents {
   opened(): void
   received(text: string): void
-  /** The service has sent something that is no message. */
-  alive(): void
   /** The connection is over; `status` is that of a refused handshake, else null. */
   ended(status: number | null): void
 }

@@ -16,7 +16,6 @@ export function openFollowerSocket(
   })
   socket.on('open', () => events.opened())
   socket.on('message', (data: Buffer) => events.received(data.toString()))
-  socket.on('ping', () => events.alive())
   socket.on('unexpected-response', (_request, response: IncomingMessage) => {
     events.ended(response.statusCode ?? 0)
     response.destroy()

@@ -78,6 +78,11 @@ interface ConnectOptions {
    * First pause before a reconnect, in milliseconds. It doubles up to 40 times that, with jitter.
    */
   readonly retryMs?: number
+  /**
+   * A connection without any message for this time is cut, in milliseconds; default 15,000. The
+   * service is asked three times before. Less than 3,000 asks more often than it allows.
+   */
+  readonly silenceMs?: number
 }
 
 /** Argument of `onNotice`. `cut`: the connection was lost and will be opened again. */
@@ -142,11 +147,11 @@ async function* follow<Item>(
   },
   convert: (message: ServerMessage) => Item | null,
 ): AsyncGenerator<Item, void, undefined> {
-  const { signal, onNotice = () => {}, retryMs = 250, mints } = options
+  const { signal, onNotice = () => {}, retryMs = 250, silenceMs = 15_000, mints } = options
   let after = options.after
   let failures = 0
   while (!signal?.aborted) {
-    const connection = new FeedConnection(endpoint, { ...filter, mints, after })
+    const connection = new FeedConnection(endpoint, { ...filter, mints, after }, silenceMs)
     const stop = () => connection.close()
     signal?.addEventListener('abort', stop, { once: true })
     try {

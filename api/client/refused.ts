@@ -19,11 +19,13 @@ export class Refused extends Error {
       readonly errors?: readonly ParameterError[]
     },
   ) {
-    super(problem.title ?? statusText)
+    const errors = problem.errors ?? []
+    const faults = errors.map((fault) => `${fault.name}: ${fault.message}`).join('; ')
+    super(`${problem.title ?? statusText} ${faults}`.trimEnd())
     this.name = 'Refused'
     this.status = status
     this.code = problem.code ?? 'internal_error'
-    this.errors = problem.errors ?? []
+    this.errors = errors
     const after = headers.get('retry-after')
     this.retryAfter = after === null ? null : Number(after)
     this.requestId = headers.get('x-request-id')

@@ -17,9 +17,9 @@ export interface CallOptions {
   /** Longest time of one attempt, in milliseconds; default 30,000. */
   readonly timeoutMs?: number
   /**
-   * How often a call is repeated when the service cannot be reached or answers 503; default 4. A
-   * 503 costs nothing. An answer that is lost on the way has its price, and so has the repeated
-   * call.
+   * How often a call is repeated when the service cannot be reached or answers 408 or 503; default
+   * 4. A 503 costs nothing. An answer that is lost on the way has its price, and so has the
+   * repeated call.
    */
   readonly retries?: number
   /** First pause before a repetition, in milliseconds; it doubles, with jitter. Default 250. */
@@ -31,6 +31,8 @@ export interface CallOptions {
 /** Parameters of a query; undefined ones are left out. */
 export type QueryValues = Readonly<Record<string, string | number | undefined>>
 
+/** Refusals that say nothing about the call: it came too slowly, or nothing can be served now. */
+const REPEATED = [408, 503]
 /** The longest wait that `Retry-After` of a 503 may ask for. */
 const LONGEST_WAIT_MS = 30_000
 
@@ -43,8 +45,13 @@ export class RestCalls {
   readonly #bearer: string | null
   readonly #options: CallOptions
 
-  /** `url`: base URL of the service. `bearer`: API key or token; null for public paths. */
+  /**
+   * `url`: base URL of the service; throws a `TypeError` for any other text. `bearer`: API key or
+   * token; null for public paths.
+   */
   constructor(url: string, bearer: string | null, options: CallOptions) {
+    if (!/^https?:\/\//.test(url))
+      throw new TypeError('url: expected one that begins with http:// or https://')
     this.#url = url.replace(/\/$/, '')
     this.#bearer = bearer
     this.#options = options
@@ -85,7 +92,7 @@ export class RestCalls {
       const outcome = await this.#attempt(url, init).catch((error: unknown) => error)
       if (outcome instanceof Response) return outcome
       const isRefused = outcome instanceof Refused
-      if (left <= 0 || (isRefused && outcome.status !== 503)) throw outcome
+      if (left <= 0 || (isRefused && !REPEATED.includes(outcome.status))) throw outcome
       const asked = isRefused ? 1000 * (outcome.retryAfter ?? 0) : 0
       const wait = Math.min(LONGEST_WAIT_MS, Math.max(asked, pauseMs))
       await pauseUnlessAborted(wait * (0.75 + Math.random() / 2))

@@ -50,7 +50,8 @@ def sent(name: str, **more: Any) -> dict[str, Any]:
 @contextmanager
 def playing(connections: list[Any]) -> Iterator[tuple[str, list[Any]]]:
     """A feed that sends each list of messages to one connection and closes it, or refuses one with
-    a status and a body. Yields its URL, and the `after` of each subscription.
+    a status and a body. After "silence" it only listens. Yields its URL, and the `after` of each
+    subscription, or what else it was told.
     """
     asked: list[Any] = []
 
@@ -64,7 +65,10 @@ def playing(connections: list[Any]) -> Iterator[tuple[str, list[Any]]]:
         request = json.loads(socket.recv())
         asked.append(request.get("after"))
         for message in connections.pop(0):
-            socket.send(json.dumps(message))
+            if message == "silence":
+                asked.extend(json.loads(text)["action"] for text in socket)
+            else:
+                socket.send(json.dumps(message))
         socket.close(1012)
 
     with serve(play, "127.0.0.1", 0, process_request=refuse) as server:
@@ -130,6 +134,14 @@ def test_trades_withdrawals_and_gaps_come_once_and_move_the_position(follow: Fol
         Notice("balance_low", 9),
     ]
     assert sum(notice.kind == "cut" for notice in notices) == 7
+
+
+@both
+def test_a_silent_service_is_asked_and_then_left(follow: Follow) -> None:
+    connections = [[sent("t1"), "silence"], [sent("t2"), END]]
+    events, asked, _ = played(follow, connections, silence_seconds=0.3)
+    assert [getattr(event, "trade_id", None) for event in events] == ["t1", "t2"]
+    assert asked == [None, "ping", "ping", "after t1"]
 
 
 @both

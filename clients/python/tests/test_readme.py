@@ -22,7 +22,7 @@ service = TrackedWallets("http://127.0.0.1:8080", os.environ["KEY"])
 
 def test_samples_of_the_readme_run(service: Service) -> None:
     environment = {**os.environ, "KEY": service.api_key, "PYTHONUNBUFFERED": "1"}
-    first, lists, feed, _ = (
+    first, lists, choice, feed, _ = (
         [sys.executable, "-c", text.replace("http://127.0.0.1:8080", service.url)]
         for text in samples()
     )
@@ -33,6 +33,9 @@ def test_samples_of_the_readme_run(service: Service) -> None:
 
     printed = subprocess.check_output(lists, env=environment, text=True).splitlines()
     assert all("wallet='W1' side='buy'" in line for line in printed)
+
+    printed = subprocess.check_output(choice, env=environment, text=True).splitlines()
+    assert all(re.match(r"W\d+ -?[\d.]+ ", line) for line in printed)
 
     with subprocess.Popen(feed, env=environment, stdout=subprocess.PIPE, text=True) as program:
         assert program.stdout is not None
@@ -73,6 +76,8 @@ def test_the_receiver_of_the_readme_prints_each_event_once() -> None:
 
 
 def samples() -> list[str]:
-    """The samples as whole programs. The second goes on where the first has made a client."""
-    first, lists, *others = re.findall(r"^```python\n(.*?)^```$", README.read_text(), re.M | re.S)
-    return [first, OPENED + lists, *others]
+    """The samples as whole programs. Two go on where the first has made a client."""
+    first, lists, choice, *others = re.findall(
+        r"^```python\n(.*?)^```$", README.read_text(), re.M | re.S
+    )
+    return [first, OPENED + lists, OPENED + choice, *others]

@@ -114,6 +114,7 @@ def test_a_refusal_has_its_code_and_the_parameters_at_fault(asker: Asker, servic
         error = caught.value
         assert error.request_id is not None
         assert key not in f"{error} {error!r}"
+        assert all(fault.message in str(error) for fault in error.errors)
         faults = [(fault.in_, fault.name, fault.message) for fault in error.errors]
         return (error.status, error.code, faults)
 
@@ -201,6 +202,11 @@ def paged(pages: int) -> Iterator[tuple[str, list[str]]]:
         yield url, asked
 
 
+def test_an_address_that_is_none_is_refused_at_once(asker: Asker) -> None:
+    with pytest.raises(ValueError, match="url: expected"):
+        asker("example.com", "tw_any")
+
+
 def test_a_list_by_page_is_read_to_its_last_page(asker: Asker) -> None:
     with paged(3) as (url, asked):
         found = asker(url, "tw_any")("each_held_token", min_wallets=4)
@@ -215,6 +221,7 @@ PRICE = b'{"at":null,"price_usd":7,"time":null,"age_seconds":null,"source":null,
     ("replies", "outcome", "count"),
     [
         (["cut", 503, "silent", "half", 200], 7, 5),
+        ([408, 200], 7, 2),
         ([503] * 5, "code of 503", 5),
         (["cut"] * 5, "Unreachable", 5),
         ([404], "code of 404", 1),
@@ -222,7 +229,7 @@ PRICE = b'{"at":null,"price_usd":7,"time":null,"age_seconds":null,"source":null,
         ([302], "code of 302", 1),
     ],
 )
-def test_a_call_is_repeated_after_lost_connections_timeouts_and_503_alone(
+def test_a_call_is_repeated_after_lost_connections_timeouts_408_and_503_alone(
     asker: Asker, replies: list[Any], outcome: Any, count: int
 ) -> None:
     with failing(list(replies)) as (url, asked):

@@ -22,7 +22,6 @@ from .calls import (
     PositionsFilter,
     PositionsQuery,
     ProfitQuery,
-    TradesFilter,
     TradesPage,
     TradesQuery,
     WalletsFilter,
@@ -31,7 +30,6 @@ from .calls import (
 from .errors import Refused
 from .feed import (
     HANDSHAKE_SECONDS,
-    SILENCE_SECONDS,
     FeedEvent,
     FeedState,
     Notice,
@@ -145,7 +143,7 @@ class AsyncTrackedWallets:
         """`GET /status`: how far each stage of the service is; free."""
         return await self._ask(calls.status())
 
-    async def each_trade(self, **query: Unpack[TradesFilter]) -> AsyncGenerator[models.Trade, None]:
+    async def each_trade(self, **query: Unpack[TradesQuery]) -> AsyncGenerator[models.Trade, None]:
         """All trades that match, newest first. Each page is charged when it is read."""
         cursor: Cursor = {}
         while True:
@@ -231,19 +229,24 @@ class AsyncTrackedWallets:
         mints: Sequence[str] | None = None,
         after: str | None = None,
         retry_seconds: float = 0.25,
+        silence_seconds: float = 15.0,
         on_notice: Callable[[Notice], None] | None = None,
     ) -> AsyncGenerator[FeedEvent, None]:
         """Trades live, from now or after a position, over lost connections and restarts.
 
-        `after` is the `id` of a trade, or `head` of `trades()`. Each trade comes once, for a
-        credit. `retry_seconds` is the first pause before a reconnect, and doubles five times.
-        Raises `FeedEnded` when reconnecting would not help.
+        `after` is the `id` of an event, or `head` of `trades()`. Each trade comes once, for a
+        credit; one that is lost on the way is sent and charged again. `retry_seconds` is the first
+        pause before a reconnect, and doubles five times. A connection that is silent for
+        `silence_seconds`, though the service was asked, is cut; below 3 it asks too often. To
+        follow other wallets, end the iteration and call this again with the last `id`. Reconnects
+        until it is ended; raises `FeedEnded` when that would not help.
         """
         feed = FeedState(
             wallets=wallets,
             mints=mints,
             after=after,
             retry_seconds=retry_seconds,
+            silence_seconds=silence_seconds,
             on_notice=on_notice,
         )
         while True:
@@ -252,13 +255,17 @@ class AsyncTrackedWallets:
                     self._options.feed_url,
                     additional_headers=self._options.headers,
                     open_timeout=HANDSHAKE_SECONDS,
-                    ping_interval=None,  # the service sends them
+                    ping_interval=None,  # `ask` does it, only while the program waits
                     close_timeout=1,
                 ) as socket:
                     await socket.send(feed.subscription())
                     while True:
-                        async with asyncio.timeout(SILENCE_SECONDS):
-                            text = await socket.recv()
+                        try:
+                            async with asyncio.timeout(feed.ping_seconds):
+                                text = await socket.recv()
+                        except TimeoutError:
+                            await socket.send(feed.ask())
+                            continue
                         event = feed.take(text)
                         if event is not None:
                             yield event

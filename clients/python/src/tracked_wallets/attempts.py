@@ -16,7 +16,8 @@ from .models import ProblemError
 T = TypeVar("T", bound=Answer)
 LONGEST_WAIT_SECONDS = 30.0
 """The longest wait that `Retry-After` of a 503 may ask for."""
-HTTP_UNAVAILABLE = 503
+HTTP_REPEATED = (408, 503)
+"""Refusals that say nothing about the call: it came too slowly, or nothing can be served now."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,10 @@ class Options:
     retries: int
     retry_seconds: float
     on_answer: Callable[[AnsweredCall], None] | None
+
+    def __post_init__(self) -> None:
+        if not self.url.startswith(("http://", "https://")):
+            raise ValueError("url: expected one that begins with http:// or https://")
 
     @property
     def base_url(self) -> str:
@@ -46,7 +51,7 @@ class Options:
 
 def pause_before(attempt: int, options: Options, error: Exception) -> float | None:
     """Seconds to wait after attempt number `attempt` (from 0); None when it was the last one."""
-    isolated = isinstance(error, Refused) and error.status != HTTP_UNAVAILABLE
+    isolated = isinstance(error, Refused) and error.status not in HTTP_REPEATED
     if isolated or attempt >= options.retries:
         return None
     asked = error.retry_after or 0 if isinstance(error, Refused) else 0
@@ -91,11 +96,14 @@ def whole(text: str | None) -> int | None:
 def refusal(response: httpx.Response, answered: AnsweredCall) -> Refused:
     """The refusal in a response, whoever sent it."""
     problem = problem_in(response)
+    errors = faults_in(problem)
+    title = str(problem.get("title") or response.reason_phrase)
+    faults = "; ".join(f"{fault.name}: {fault.message}" for fault in errors)
     return Refused(
-        str(problem.get("title") or response.reason_phrase),
+        f"{title} {faults}".rstrip(),
         status=response.status_code,
         code=str(problem.get("code") or "internal_error"),
-        errors=faults_in(problem),
+        errors=errors,
         retry_after=whole(response.headers.get("retry-after")),
         call=answered,
     )

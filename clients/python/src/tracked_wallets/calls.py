@@ -33,7 +33,7 @@ class Cursor(TypedDict, total=False):
     cursor: str
 
 
-class TradesFilter(TypedDict, total=False):
+class TradesQuery(TypedDict, total=False):
     """Which trades are listed; all by default."""
 
     limit: int
@@ -44,12 +44,8 @@ class TradesFilter(TypedDict, total=False):
     """Unix seconds, inclusive."""
     to: int
     """Unix seconds, exclusive."""
-
-
-class TradesQuery(TradesFilter, total=False):
-    """A page of trades that match."""
-
     cursor: str
+    """Only older trades than this position: `next_cursor`, `head`, or `oldest` of a gap."""
 
 
 class WalletsFilter(TypedDict, total=False):

@@ -18,7 +18,14 @@ class Unreachable(TrackedWalletsError):
 
 
 class UnexpectedAnswer(TrackedWalletsError):
-    """A successful answer is not of the form that this version of the client knows."""
+    """A successful answer is not of the form that this version of the client knows.
+
+    Of the feed, `position` is that of the last event.
+    """
+
+    def __init__(self, message: str, position: str | None = None) -> None:
+        super().__init__(message)
+        self.position = position
 
 
 class Refused(TrackedWalletsError):

@@ -11,8 +11,9 @@ from pydantic import ValidationError
 from .errors import FeedEnded, UnexpectedAnswer
 from .models import Trade
 
-SILENCE_SECONDS = 75.0
-"""The service sends a `ping` each 30 s: a connection that is silent for longer is broken."""
+PARTS = 3
+"""A silent service is asked after each part of the time after which the connection is cut."""
+PING = '{"action":"ping"}'
 HANDSHAKE_SECONDS = 10.0
 MOST_DOUBLINGS = 5
 HTTP_TOO_MANY, HTTP_SERVER_ERROR = 429, 500
@@ -104,6 +105,7 @@ class FeedState:
         mints: Sequence[str] | None,
         after: str | None,
         retry_seconds: float,
+        silence_seconds: float,
         on_notice: Callable[[Notice], None] | None,
     ) -> None:
         self._filter = {
@@ -115,9 +117,23 @@ class FeedState:
         self._retry_seconds = retry_seconds
         self._on_notice = on_notice or (lambda notice: None)
         self._failures = 0
+        self._pings = 0
+        self.ping_seconds = silence_seconds / PARTS
+        """How long a connection may be silent before `ask`."""
+
+    def ask(self) -> str:
+        """The message that asks a silent service whether it is there.
+
+        Raises `Reconnect` when it has not answered the last ones.
+        """
+        self._pings += 1
+        if self._pings == PARTS:
+            raise Reconnect
+        return PING
 
     def subscription(self) -> str:
         """The message that starts or resumes the feed."""
+        self._pings = 0
         request: dict[str, Any] = {"action": "subscribe", "channels": ["trades"], **self._filter}
         if self._after is not None:
             request["after"] = self._after
@@ -131,9 +147,10 @@ class FeedState:
         try:
             return self._take(json.loads(text))
         except (AttributeError, KeyError, TypeError, ValueError, ValidationError) as error:
-            raise UnexpectedAnswer("feed: a message of another form") from error
+            raise UnexpectedAnswer("feed: a message of another form", self._after) from error
 
     def _take(self, message: Mapping[str, Any]) -> FeedEvent | None:
+        self._pings = 0
         kind = message.get("type")
         event = event_of(message)
         if isinstance(event, GapEvent):
