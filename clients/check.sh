@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Checks the packages of customers: builds each, installs it in a fresh folder as a customer would,
 # and tests what is installed, the samples of its README and the notebook of examples/ against the
-# embedded service over the simulated market. Needs a build (`npm run build`), npm, python3 with
-# venv, and PyPI.
+# embedded service over the simulated market. Then programs with both follow a day of that market,
+# with a block a minute; CLIENTS_PACE=calm follows it block by block, for most of an hour. Needs a
+# build (`npm run build`), npm, python3 with venv, and PyPI.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
@@ -61,9 +62,16 @@ for libraries in es2023,dom,dom.iterable es2023,dom; do
   "$root/node_modules/.bin/tsc" --strict --noEmit --skipLibCheck false --exactOptionalPropertyTypes \
     --target es2023 --lib "$libraries" --module nodenext --types '' types.ts
 done
-node --test package.test.mjs samples.test.mjs
+node --test package.test.mjs samples.test.mjs readme.test.mjs
 
 say 'TypeScript: the same with the WebSocket of browsers'
+cp node_modules/tracked-wallets-client/dist/feed-socket.js "$work"
 cp node_modules/tracked-wallets-client/dist/feed-socket{-browser,}.js
 NODE_OPTIONS=--experimental-websocket node --test --test-name-pattern 'feed|refusal' package.test.mjs
+mv "$work/feed-socket.js" node_modules/tracked-wallets-client/dist
+
+say 'Both packages over a day of the simulated market, with cuts, kills and restarts'
+cd "$root"
+clients/service.sh stop "$CLIENTS_FOLDER"
+node dist/infra/simulate/main.js --seed 6 --hours "${CLIENTS_HOURS:-24}" --pace "${CLIENTS_PACE:-minutes}" --packages "$work"
 say 'done'
