@@ -26,7 +26,9 @@ export const AccountAnswer = componentSchema('AccountAnswer', 'The account of an
       requests_per_minute: bound,
       concurrent_requests: bound,
       feed_connections: count,
-      feed_messages_per_minute: bound,
+      feed_messages_per_minute: bound.describe(
+        'Messages and pings that a feed connection may send; those that it gets do not count',
+      ),
     })
     .meta({ description: 'Bounds of this account; null: none. `RateLimit` has what is left' }),
   usage: z

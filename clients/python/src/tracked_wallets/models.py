@@ -690,6 +690,9 @@ class AccountLimits(Model):
     concurrent_requests: int | None
     feed_connections: int
     feed_messages_per_minute: int | None
+    """
+    Messages and pings that a feed connection may send; those that it gets do not count
+    """
 
 
 class AccountUsage(Model):
