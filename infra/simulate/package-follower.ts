@@ -61,7 +61,7 @@ export class PackageFollower {
     const follower = new PackageFollower(name, options, await startFlakyRelay(options.url))
     await new Promise<void>((resolve, reject) => {
       follower.#onConnected = resolve
-      follower.#run().catch(reject)
+      follower.#run().then(() => reject(new Error(follower.faults.join('; '))), reject)
     })
     return follower
   }

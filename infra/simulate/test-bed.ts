@@ -63,8 +63,8 @@ export function createMarketClock(
 }
 
 /**
- * How a market runs. `busy`: many trades. `calm`: few, as in that of `npm start`. `minutes`: its
- * history, which has a block each minute; a day of it has as many trades as half an hour of `calm`.
+ * How a market runs. `busy`: many trades. `calm`: few, as in that of `npm start`. `minutes`: a
+ * block each minute, as in its history; a day has some hundred trades.
  */
 export const PACES = ['busy', 'calm', 'minutes'] as const
 /** One of `PACES`. */
