@@ -22,6 +22,7 @@ test('a market waits for finality by going on', async (t) => {
     position,
     times,
     startSlot: 0,
+    stride: 1,
     deployed: { away: new Set(), supervise() {} },
   } as unknown as MarketClock
   await waitForFinality(clock, 'slot 100 to be final', async () => {
