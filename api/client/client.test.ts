@@ -336,20 +336,33 @@ test('a call is repeated when the service cannot be reached, answers too late or
   server.close()
 })
 
-test('a silent service is asked, then its connection is given up, and the next one resumes', async (t) => {
+const A_TRADE = { channel: 'trades', data: tradeItem(served(aSwap({ slot: 10 }))) }
+
+/** A client of a server that answers each message as the test says. */
+async function feedByHand(
+  onMessage: (
+    message: { readonly action: string; readonly after?: string },
+    socket: { send(message: object): void; close(code: number): void },
+  ) => void,
+): Promise<{ readonly client: TrackedWallets; readonly server: WebSocketServer }> {
   const server = new WebSocketServer({ host: '127.0.0.1', port: 0 })
   await once(server, 'listening')
-  const told: unknown[] = []
-  const trade = { channel: 'trades', data: tradeItem(served(aSwap({ slot: 10 }))) }
   server.on('connection', (socket) => {
-    socket.on('message', (data: Buffer) => {
-      const { action, after } = JSON.parse(data.toString())
-      told.push(action === 'ping' ? action : (after ?? action))
-      if (action === 'subscribe') socket.send(JSON.stringify({ ...trade, id: `id ${told.length}` }))
-    })
+    const send = (message: object) => socket.send(JSON.stringify(message))
+    const close = (code: number) => socket.close(code)
+    socket.on('message', (data: Buffer) => onMessage(JSON.parse(data.toString()), { send, close }))
   })
   const { port } = server.address() as AddressInfo // listening on TCP
   const client = new TrackedWallets({ url: `http://127.0.0.1:${port}`, apiKey: 'alice' })
+  return { client, server }
+}
+
+test('a silent service is asked, then its connection is given up, and the next one resumes', async (t) => {
+  const told: unknown[] = []
+  const { client, server } = await feedByHand(({ action, after }, { send }) => {
+    told.push(action === 'ping' ? action : (after ?? action))
+    if (action === 'subscribe') send({ ...A_TRADE, id: `id ${told.length}` })
+  })
   const feed = client.follow({ retryMs: 1, silenceMs: 300 })
   await feed.next()
   const { value } = await feed.next()
@@ -363,20 +376,13 @@ test('a silent service is asked, then its connection is given up, and the next o
 })
 
 test('after a connection is closed for too many messages the next one resumes (rule F7)', async (t) => {
-  const server = new WebSocketServer({ host: '127.0.0.1', port: 0 })
-  await once(server, 'listening')
   const asked: unknown[] = []
-  const trade = { channel: 'trades', data: tradeItem(served(aSwap({ slot: 10 }))) }
-  server.on('connection', (socket) => {
-    socket.on('message', (data: Buffer) => {
-      asked.push(JSON.parse(data.toString()).after)
-      socket.send(JSON.stringify({ ...trade, id: `id ${asked.length}` }))
-      socket.send(JSON.stringify({ type: 'error', code: 'rate_limited', message: '...' }))
-      socket.close(1008)
-    })
+  const { client, server } = await feedByHand(({ after }, { send, close }) => {
+    asked.push(after)
+    send({ ...A_TRADE, id: `id ${asked.length}` })
+    send({ type: 'error', code: 'rate_limited', message: '...' })
+    close(1008)
   })
-  const { port } = server.address() as AddressInfo // listening on TCP
-  const client = new TrackedWallets({ url: `http://127.0.0.1:${port}`, apiKey: 'alice' })
   const ids: unknown[] = []
   for await (const one of client.follow({ retryMs: 1 })) {
     if (one.kind === 'trade') ids.push(one.id)

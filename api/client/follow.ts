@@ -80,7 +80,7 @@ interface ConnectOptions {
   readonly retryMs?: number
   /**
    * A connection without any message for this time is cut, in milliseconds; default 15,000. The
-   * service is asked three times before. Less than 3,000 asks more often than it allows.
+   * service is asked each third of it. Less than 3,000 asks more often than it allows.
    */
   readonly silenceMs?: number
 }

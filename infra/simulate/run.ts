@@ -299,18 +299,19 @@ async function settleRun(run: Run, compared: readonly ComparedSlots[]): Promise<
     await leaveUntraded(query, chain)
     return {
       'final slots': Math.max(0, lastTrouble - (bed.position.finalized ?? 0)),
-      trades: wrongTrades(run, compared).filter((text) => text.includes('missing')).length,
-      'trades of programs': wrongPrints(run, compared).filter((text) => text.includes('missing'))
-        .length,
-      'trades of webhooks': (await wrongDeliveries(run, compared)).filter((text) =>
-        text.includes('missing'),
-      ).length,
+      trades: countMissing(wrongTrades(run, compared)),
+      'trades of programs': countMissing(wrongPrints(run, compared)),
+      'trades of webhooks': countMissing(await wrongDeliveries(run, compared)),
       ...(await missingFacts(query, chain)),
     }
   })
   tellWithTime(options, bed)('settled')
   if (faults.length > 0) for (const line of bed.deployed.said()) options.tell(line)
   return faults
+}
+
+function countMissing(faults: readonly string[]): number {
+  return faults.filter((text) => text.includes('missing')).length
 }
 
 /** Whether the service has read what every wallet holds (rule K8). */
