@@ -127,6 +127,19 @@ test('closing destroys connections that remain after the grace period, upgraded 
   for (const { socket } of clients) socket.destroy()
 })
 
+test('while a server closes, a response under way is the last one of its connection (J5)', async (t) => {
+  const responses: ServerResponse[] = []
+  const { server, port } = await serve(t, {}, (_request, response) => responses.push(response))
+  const { socket, ended, heard } = await open(port, 'GET / HTTP/1.1\r\nHost: a\r\n\r\n')
+  while (responses.length === 0) await new Promise((resolve) => setImmediate(resolve))
+  const closed = server.close(1000)
+  responses[0]?.end('ok')
+  await ended
+  t.regex(heard(), /^HTTP\/1.1 200 OK\r\n(?:.*\r\n)*Connection: close\r\n(?:.*\r\n)*\r\nok$/)
+  socket.destroy()
+  await closed
+})
+
 /** More than the kernel buffers per connection. */
 const LARGE = Buffer.alloc(32 * 1024 * 1024, 'a')
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`

@@ -22,7 +22,10 @@ export interface ApiServer {
   upgradeOf(request: IncomingMessage): Upgrade | undefined
   /** Resolves with the port; rejects with `bad_config` when the port cannot be opened. */
   listen(listener: RequestListener, host: string, port: number): Promise<number>
-  /** Accepts no more connections, waits at most `graceMs` for open ones, then destroys them. */
+  /**
+   * Accepts no more connections. Ends each open one with its response under way, waits at most
+   * `graceMs` for that, then destroys what is left.
+   */
   close(graceMs: number): Promise<void>
 }
 
@@ -70,7 +73,7 @@ export function createHttpServer(options: HttpServerOptions = {}): ApiServer {
   // Node drops fields beyond its limit, a second Host among them; `maxHeaderSize` bounds the head.
   server.maxHeadersCount = 0
   const sockets = trackConnections(server, bounds)
-  const isAnswering = trackAnswers(server, lingerMs)
+  const { isAnswering, endConnections } = trackAnswers(server, lingerMs)
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     // An error response must not be written into another response.
     if (socket.writable && error.code !== 'ECONNRESET' && !isAnswering(socket))
@@ -109,6 +112,8 @@ export function createHttpServer(options: HttpServerOptions = {}): ApiServer {
     async close(graceMs) {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
       server.closeIdleConnections()
+      // Node would go on to serve the others, and the end of the grace period would cut a call off.
+      endConnections(sockets)
       const timer = setTimeout(() => {
         for (const socket of sockets) socket.destroy()
       }, graceMs)
@@ -119,25 +124,43 @@ export function createHttpServer(options: HttpServerOptions = {}): ApiServer {
   }
 }
 
+/** The responses of a server that are not finished. */
+interface Answers {
+  /** Whether a connection has one. */
+  isAnswering(socket: Duplex): boolean
+  /** From now on each response is the last one of its connection, but for those already begun. */
+  endConnections(sockets: Iterable<Duplex>): void
+}
+
 /**
- * Returns whether a connection has an unfinished response. Hangs up after a response whose request
- * has an unread body, which Node would otherwise read for as long as the client sends it.
+ * Tracks unfinished responses. Hangs up after a response whose request has an unread body, which
+ * Node would otherwise read for as long as the client sends it.
  */
-function trackAnswers(server: Server, lingerMs: number): (socket: Duplex) => boolean {
+function trackAnswers(server: Server, lingerMs: number): Answers {
   // Weak, because a pipelined request whose connection ends before its turn emits no `close`.
-  const unfinished = new WeakMap<Duplex, number>()
+  const unfinished = new WeakMap<Duplex, Set<ServerResponse>>()
+  let isEnding = false
   server.on('request', (request, response) => {
     const { socket } = request
-    unfinished.set(socket, (unfinished.get(socket) ?? 0) + 1)
+    if (isEnding) response.shouldKeepAlive = false
+    const responses = unfinished.get(socket) ?? new Set()
+    unfinished.set(socket, responses.add(response))
     response.on('close', () => {
-      const others = (unfinished.get(socket) ?? 1) - 1
-      if (others > 0) unfinished.set(socket, others)
-      else unfinished.delete(socket)
+      responses.delete(response)
       if (!request.complete && response.writableFinished)
         hangUp(socket, Math.min(lingerMs, MAX_DRAIN_MS))
     })
   })
-  return (socket) => unfinished.has(socket)
+  return {
+    isAnswering: (socket) => (unfinished.get(socket)?.size ?? 0) > 0,
+    endConnections(sockets) {
+      isEnding = true
+      for (const socket of sockets) {
+        const last = [...(unfinished.get(socket) ?? [])].at(-1)
+        if (last) last.shouldKeepAlive = false
+      }
+    },
+  }
 }
 
 /** Refuses requests without a valid target or Host; `listener` answers the others. */
