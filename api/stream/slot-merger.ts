@@ -284,6 +284,7 @@ export class SlotMerger {
 
   #release(outputs: MergerOutput[]): void {
     const lowest = this.#lowestPassed()
+    if (lowest <= (this.#releasedTo ?? -1)) return
     const ready = [...this.#markers.values()].filter(({ slot }) => slot <= lowest)
     for (const marker of ready.sort((a, b) => a.slot - b.slot)) {
       this.#markers.delete(marker.slot)
