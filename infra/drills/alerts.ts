@@ -6,7 +6,10 @@ import { parse } from 'yaml'
 import type { Role } from '../../pipeline/config.ts'
 import { readOptions } from '../bench/kit/options.ts'
 import { killServers, startServers, stopServers } from '../servers/servers.ts'
-import type { Customer } from '../whole-service/customer.ts'
+import { fillDisk, mountSmallDisks } from '../servers/small-disks.ts'
+import type { SERVER_NAMES } from '../servers/state.ts'
+import { startFlakyRelay } from '../simulate/flaky-relay.ts'
+import { Customer, until } from '../whole-service/customer.ts'
 import { deploy, newSecrets } from '../whole-service/deployment.ts'
 import { Follower } from '../whole-service/follower.ts'
 import { marketTruth } from '../whole-service/market-truth.ts'
@@ -16,17 +19,23 @@ import {
   startPrometheus,
   WHY_NO_PROMETHEUS,
 } from '../whole-service/prometheus-process.ts'
-import { ROOT, type ServiceProcess, startProcess } from '../whole-service/service-process.ts'
+import {
+  ROOT,
+  type ServiceProcess,
+  startOperator,
+  startProcess,
+} from '../whole-service/service-process.ts'
 
 const USAGE = `npm run -s drill -- alerts [options]
 
 Injects faults into a service on real servers, one after another, with a real Prometheus. The right
 alert must fire within its \`for\` and 60 s, no other page be sent, and without a fault nothing fire
-(rule J11). Exits with 1 otherwise.
+(rule J11). Exits with 1 otherwise. Needs root: each server has a small disk (tmpfs), to fill it.
 
   --only TEXT       only the faults that have this text in their names; none: no fault (all)
   --watch N         seconds during which pages are watched after an alert (60)
   --calm N          seconds without a fault, at the end (600)
+  --mb N            size of the disk of each server (700)
   --port-base N     first of the ports of the servers (28000)`
 
 /** A fault, and the alert that pages for it. */
@@ -37,6 +46,8 @@ interface Fault {
   heal(): Promise<unknown>
 }
 
+type ServerName = (typeof SERVER_NAMES)[number]
+
 const SEED = 7
 const ROLES: readonly Role[] = ['api', 'workers', 'ingest', 'webhooks']
 /** An alert may fire this long after its `for`. */
@@ -46,24 +57,29 @@ const OVER_SECONDS = 600
 
 /** Runs the drill. Returns whether only what had to fire fired. */
 export async function run(args: readonly string[]): Promise<boolean> {
-  const defaults = { only: '', watch: 60, calm: 600, 'port-base': 28_000 }
+  const defaults = { only: '', watch: 60, calm: 600, mb: 700, 'port-base': 28_000 }
   const read = readOptions(args, USAGE, defaults)
   if (read === null) return true
   if (WHY_NO_PROMETHEUS !== '') throw new Error(WHY_NO_PROMETHEUS)
-  const { only, watch: watchSeconds, calm, 'port-base': portBase } = read.options
+  const { only, watch: watchSeconds, calm, mb, 'port-base': portBase } = read.options
   const folder = mkdtempSync(join(tmpdir(), 'drill-alerts-'))
   chmodSync(folder, 0o711) // the servers' users can enter it
-  const world = await startWorld(folder, portBase)
+  const unmount = mountSmallDisks(join(folder, 'servers'), { cluster: false, portBase, mb })
   try {
-    await isSilent(world.prometheus)
-    let isGood = true
-    for (const fault of world.faults.filter(({ name }) => name.includes(only)))
-      isGood = (await drill(fault, world.prometheus, watchSeconds)) && isGood
-    const fired = await watch(world.prometheus, calm)
-    print({ fault: 'none', seconds: calm, fired })
-    return isGood && fired.length === 0
+    const world = await startWorld(folder, portBase)
+    try {
+      await isSilent(world.prometheus)
+      let isGood = true
+      for (const fault of world.faults.filter(({ name }) => name.includes(only)))
+        isGood = (await drill(fault, world.prometheus, watchSeconds)) && isGood
+      const fired = await watch(world.prometheus, calm)
+      print({ fault: 'none', seconds: calm, fired })
+      return isGood && fired.length === 0
+    } finally {
+      await world.stop()
+    }
   } finally {
-    await world.stop()
+    unmount()
     rmSync(folder, { recursive: true, force: true })
   }
 }
@@ -140,7 +156,7 @@ function print(line: unknown): void {
 /** Starts servers, a market, a process for each role, a customer, and Prometheus. */
 async function startWorld(folder: string, portBase: number) {
   const dir = join(folder, 'servers')
-  const servers = await startServers(dir, { portBase })
+  const servers = await startServers(dir)
   const ports = ['--port', String(portBase + 50), '--rpc-port', String(portBase + 51)]
   const startMarket = () =>
     startProcess('infra/simulator/main.js', {}, ['--seed', String(SEED), ...ports])
@@ -153,33 +169,70 @@ async function startWorld(folder: string, portBase: number) {
     SOL_PRICE_POOL: await market.line('SOL_PRICE_POOL'),
   })
   const key = await deployment.createAccount(1_000_000_000)
+  const probeKey = await deployment.createAccount(1_000_000_000)
   const targets = Object.fromEntries(ROLES.map((role, at) => [role, portBase + 60 + at]))
-  const start = (role: Role) => deployment.start(role, { METRICS_PORT: String(targets[role]) })
+  const port = String(portBase + 65) // clients find an API that was started again
+  const start = (role: Role) =>
+    deployment.start(role, { METRICS_PORT: String(targets[role]), PORT: port })
   for (const role of ROLES) start(role)
   const customer = await deployment.customer(key)
   const follower = new Follower(customer, OVER_SECONDS * 1000)
+  // A new key is refused until the API knows it, which would end the probe.
+  const probing = new Customer(customer.url, probeKey)
+  await until(
+    () => probing.get('/wallets').catch(() => null),
+    (answer) => answer?.status === 200,
+  )
+  const network = await startFlakyRelay(`http://127.0.0.1:${port}`)
+  const probePort = portBase + 66
+  const probe = startOperator({ PROBE_URL: network.url, PROBE_API_KEY: probeKey }, [
+    'probe',
+    '--port',
+    String(probePort),
+  ])
   const calls = callEachSecond(customer)
-  const prometheus = await startPrometheus(folder, portBase + 70, targets)
+  const prometheus = await startPrometheus(folder, portBase + 70, targets, probePort)
   const dies = (role: Role): Fault => ({
     name: `${role} killed`,
     alert: 'RoleDown',
     inject: async () => deployment.processes.get(role)?.kill(),
     heal: async () => start(role),
   })
-  const lost = (only: 'kafka' | 'clickhouse' | 'redis', alert: string): Fault => ({
+  const lost = (only: ServerName, alert: string): Fault => ({
     name: `${only} killed`,
     alert,
     inject: () => killServers(dir, { only }),
     heal: () => startServers(dir),
   })
+  const full = (only: ServerName, alert: string): Fault => {
+    const filler = join(dir, only, 'data/filler')
+    return {
+      name: `${only} disk full`,
+      alert,
+      inject: async () => fillDisk(filler),
+      async heal() {
+        rmSync(filler)
+        if (only === 'kafka') await killServers(dir, { only }) // it ends at some time
+        await startServers(dir)
+      },
+    }
+  }
   return {
     prometheus,
     faults: [
-      dies('workers'),
-      dies('ingest'),
+      ...ROLES.map(dies),
       lost('kafka', 'LogUnreachable'),
       lost('clickhouse', 'StoreUnreachable'),
       lost('redis', 'MeterUnreachable'),
+      full('kafka', 'LogUnreachable'),
+      full('clickhouse', 'StoreWritesFail'),
+      full('redis', 'MeterUnreachable'),
+      {
+        name: 'network of the probe hangs',
+        alert: 'ProbeFailing',
+        inject: async () => network.fail('hang'),
+        heal: async () => network.fail(null),
+      } satisfies Fault,
       {
         name: 'stream and RPC killed',
         alert: 'StreamSilent',
@@ -193,6 +246,8 @@ async function startWorld(folder: string, portBase: number) {
     async stop() {
       calls.abort()
       await prometheus.stop()
+      await probe.kill()
+      await network.close()
       await follower.stop().catch(() => {}) // it may have given up
       await deployment.remove()
       await market.kill()

@@ -58,6 +58,12 @@ export const DASHBOARDS: readonly Dashboard[] = [
         '{{role}} {{check}}',
       ),
       panel(
+        'Writes to ClickHouse failing for',
+        's',
+        'max by (role) (store_writes_failing_seconds)',
+        '{{role}}',
+      ),
+      panel(
         'Firing alerts',
         'short',
         'count by (alertname, severity) (ALERTS{alertstate="firing"}) or vector(0)',

@@ -101,6 +101,8 @@ const HEALTH = {
   'process_start_time_seconds{job="tracked-wallets",role="workers",instance="workers"}': '5x400',
   'ready_check_up{check="store",role="workers",instance="workers"}': '1x400',
   'ready_check_up{check="store",role="api",instance="api"}': '1x400',
+  'store_writes_failing_seconds{role="workers",instance="workers"}': '0x400',
+  'store_writes_failing_seconds{role="api",instance="api"}': '0x400',
   'ready_check_up{check="log",role="api",instance="api"}': '1x400',
   'ready_check_up{check="meter",role="api",instance="api"}': '1x400',
   'ready_check_up{check="format",role="workers",instance="workers"}': '1x400',
@@ -163,6 +165,12 @@ const FAULTS: Readonly<
 > = {
   RoleDown: { series: { [WORKERS]: turns('1', '0') } },
   StoreUnreachable: { series: { [STORE]: turns('1', '0'), [STORE_OF_API]: turns('1', '0') } },
+  StoreWritesFail: {
+    series: {
+      'store_writes_failing_seconds{role="workers",instance="workers"}': turns('0', '0+15'),
+    },
+    delay: 1.25,
+  },
   LogUnreachable: {
     series: {
       'ready_check_up{check="log",role="api",instance="api"}': turns('1', '0'),

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { closeSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { makeFolder } from '../../pipeline/runtime/make-folder.ts'
@@ -46,4 +47,17 @@ export function mountSmallDisks(dir: string, options: SmallDisksOptions): () => 
     throw error
   }
   return unmount
+}
+
+/** Writes a file until there is no space left. */
+export function fillDisk(file: string): void {
+  const block = Buffer.alloc(1 << 20)
+  const descriptor = openSync(file, 'w')
+  try {
+    for (;;) writeSync(descriptor, block)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
+  } finally {
+    closeSync(descriptor)
+  }
 }

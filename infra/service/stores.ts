@@ -10,6 +10,7 @@ import { createSchemaCheck, migrate } from '../../pipeline/store/migrate.ts'
 import { SQL_FOLDER } from '../../pipeline/store/schema-files.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import { readPartitions } from '../../pipeline/store/tables/progress.ts'
+import { createWatchedStore } from '../../pipeline/store/watched-store.ts'
 import type { ServiceContext } from './context.ts'
 import {
   type CreditSystem,
@@ -37,7 +38,7 @@ export interface Stores extends ServicePart, CreditSystem {
 export async function openStores({ config, logger, registry }: ServiceContext): Promise<Stores> {
   const opened = await openInOrder(async (parts) => {
     const meter = parts.add(await openMeter(config.meter, logger))
-    const opened = parts.add(await createStore(config.store, logger))
+    const opened = createWatchedStore(parts.add(await createStore(config.store, logger)), registry)
     const schema = createSchemaCheck(opened)
     const store = createGuardedStore(opened, schema)
     const log = parts.add(

@@ -1,13 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import {
-  closeSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import bs58 from 'bs58'
@@ -15,6 +7,7 @@ import type { Address } from '../../pipeline/domain/address.ts'
 import { askOperator } from '../operator/socket.ts'
 import type { ReplicaFault } from '../servers/replica-faults.ts'
 import { killServers, serversStatus, startServers, stopServers } from '../servers/servers.ts'
+import { fillDisk } from '../servers/small-disks.ts'
 import type { NodeName } from '../servers/state.ts'
 import type { Simulator } from '../simulator/simulator.ts'
 import type { Deployment } from '../whole-service/deployment.ts'
@@ -381,19 +374,6 @@ async function signalServer(
 ): Promise<void> {
   const [server] = dir === null ? [] : await serversStatus(dir, { only })
   if (server?.pid) process.kill(server.pid, signal)
-}
-
-/** Writes a file until there is no space left. */
-function fillDisk(file: string): void {
-  const block = Buffer.alloc(1 << 20)
-  const descriptor = openSync(file, 'w')
-  try {
-    for (;;) writeSync(descriptor, block)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
-  } finally {
-    closeSync(descriptor)
-  }
 }
 
 const SERVER_NAMES: readonly NodeName[] = ['kafka', 'clickhouse', 'redis']

@@ -50,12 +50,14 @@ export interface PrometheusProcess {
 
 /**
  * Starts Prometheus on loopback with infra/prometheus/prometheus.yml, but for its targets:
- * `targets` has the metrics port of each role. Its data goes to `folder`.
+ * `targets` has the metrics port of each role, `probe` is that of the probe, if it runs. Its data
+ * goes to `folder`.
  */
 export async function startPrometheus(
   folder: string,
   port: number,
   targets: Readonly<Record<string, number>>,
+  probe?: number,
 ): Promise<PrometheusProcess> {
   const shipped = parse(readFileSync(join(ROOT, 'infra/prometheus/prometheus.yml'), 'utf8'))
   const file = join(folder, 'prometheus.json')
@@ -70,6 +72,14 @@ export async function startPrometheus(
           labels: { role },
         })),
       },
+      ...(probe === undefined
+        ? []
+        : [
+            {
+              job_name: 'tracked-wallets-probe',
+              static_configs: [{ targets: [`127.0.0.1:${probe}`] }],
+            },
+          ]),
     ],
   }
   writeFileSync(file, JSON.stringify(config)) // JSON is YAML
