@@ -9,13 +9,14 @@ import { freePort } from '../whole-service/free-port.ts'
 import { loadConfig } from './config.ts'
 import { startService } from './service.ts'
 
-/** Of every role: it reads the log, and has conditions of readiness. */
+/** Of every role: it reads the log, writes to the store, and has conditions of readiness. */
 const OF_ALL = [
   'log_consumer_restarts_total',
   'log_malformed_records_total',
   'log_redeliveries_total',
   'log_stopped_partitions',
   'ready_check_up',
+  'store_writes_failing_seconds',
 ]
 
 /** Of a process that has a feed: of the API, or for webhooks. */
