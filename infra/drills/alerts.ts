@@ -6,8 +6,8 @@ import { parse } from 'yaml'
 import type { Role } from '../../pipeline/config.ts'
 import { readOptions } from '../bench/kit/options.ts'
 import { killServers, startServers, stopServers } from '../servers/servers.ts'
-import { fillDisk, mountSmallDisks } from '../servers/small-disks.ts'
-import type { SERVER_NAMES } from '../servers/state.ts'
+import { fillDisk, freeDisk, mountSmallDisks } from '../servers/small-disks.ts'
+import type { ServerName } from '../servers/state.ts'
 import { startFlakyRelay } from '../simulate/flaky-relay.ts'
 import { Customer, until } from '../whole-service/customer.ts'
 import { deploy, newSecrets } from '../whole-service/deployment.ts'
@@ -45,8 +45,6 @@ interface Fault {
   inject(): Promise<unknown>
   heal(): Promise<unknown>
 }
-
-type ServerName = (typeof SERVER_NAMES)[number]
 
 const SEED = 7
 const ROLES: readonly Role[] = ['api', 'workers', 'ingest', 'webhooks']
@@ -204,19 +202,12 @@ async function startWorld(folder: string, portBase: number) {
     inject: () => killServers(dir, { only }),
     heal: () => startServers(dir),
   })
-  const full = (only: ServerName, alert: string): Fault => {
-    const filler = join(dir, only, 'data/filler')
-    return {
-      name: `${only} disk full`,
-      alert,
-      inject: async () => fillDisk(filler),
-      async heal() {
-        rmSync(filler)
-        if (only === 'kafka') await killServers(dir, { only }) // it ends at some time
-        await startServers(dir)
-      },
-    }
-  }
+  const full = (only: ServerName, alert: string): Fault => ({
+    name: `${only} disk full`,
+    alert,
+    inject: async () => fillDisk(dir, only),
+    heal: () => freeDisk(dir, only),
+  })
   return {
     prometheus,
     faults: [

@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process'
-import { closeSync, openSync, writeSync } from 'node:fs'
+import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { makeFolder } from '../../pipeline/runtime/make-folder.ts'
 import { serversOf } from './nodes.ts'
-import { createState, readState, writeState } from './state.ts'
+import { killServers, startServers } from './servers.ts'
+import { createState, type NodeName, readState, writeState } from './state.ts'
 
 /** Settings of small disks. */
 export interface SmallDisksOptions {
@@ -49,10 +50,10 @@ export function mountSmallDisks(dir: string, options: SmallDisksOptions): () => 
   return unmount
 }
 
-/** Writes a file until there is no space left. */
-export function fillDisk(file: string): void {
+/** Fills the disk of a server: writes a file until there is no space left. */
+export function fillDisk(dir: string, only: NodeName): void {
   const block = Buffer.alloc(1 << 20)
-  const descriptor = openSync(file, 'w')
+  const descriptor = openSync(fillerOf(dir, only), 'w')
   try {
     for (;;) writeSync(descriptor, block)
   } catch (error) {
@@ -60,4 +61,17 @@ export function fillDisk(file: string): void {
   } finally {
     closeSync(descriptor)
   }
+}
+
+/** Frees a disk that `fillDisk` filled, and starts its server again if that has ended. */
+export async function freeDisk(dir: string, only: NodeName): Promise<void> {
+  rmSync(fillerOf(dir, only))
+  // A broker whose disk is full ends, at some time.
+  if (only.startsWith('kafka')) await killServers(dir, { only })
+  await startServers(dir, { only })
+}
+
+/** The file that fills the disk of a server. */
+export function fillerOf(dir: string, only: NodeName): string {
+  return join(dir, only, 'data/filler')
 }

@@ -7,8 +7,8 @@ import type { Address } from '../../pipeline/domain/address.ts'
 import { askOperator } from '../operator/socket.ts'
 import type { ReplicaFault } from '../servers/replica-faults.ts'
 import { killServers, serversStatus, startServers, stopServers } from '../servers/servers.ts'
-import { fillDisk } from '../servers/small-disks.ts'
-import type { NodeName } from '../servers/state.ts'
+import { fillDisk, fillerOf, freeDisk } from '../servers/small-disks.ts'
+import { type NodeName, SERVER_NAMES } from '../servers/state.ts'
 import type { Simulator } from '../simulator/simulator.ts'
 import type { Deployment } from '../whole-service/deployment.ts'
 import type { ServiceProcess } from '../whole-service/service-process.ts'
@@ -283,22 +283,18 @@ export class Deployed {
   async #doServer(act: ServerAct, only: NodeName): Promise<void> {
     const { serversDir, faults } = this.#options
     if (serversDir === null) return
-    const data = join(serversDir, only, 'data')
-    const filler = join(data, 'filler')
     if (act === 'start' && this.#suspendedServers.delete(only)) {
       this.away.delete(only)
       return signalServer(serversDir, only, 'SIGCONT')
     }
     if (act === 'fill') {
       this.away.add(only)
-      this.#fillers.add(filler)
-      return fillDisk(filler)
+      this.#fillers.add(fillerOf(serversDir, only))
+      return fillDisk(serversDir, only)
     }
-    if (act === 'free') rmSync(filler)
-    // A broker whose disk is full ends, at some time.
-    if (act === 'free' && only.startsWith('kafka')) await killServers(serversDir, { only })
     if (act === 'start' || act === 'free') {
-      const started = within(SERVER_MS, `${only} to start`, startServers(serversDir, { only }))
+      const start = act === 'free' ? freeDisk(serversDir, only) : startServers(serversDir, { only })
+      const started = within<unknown>(SERVER_MS, `${only} to start`, start)
       this.#starting.push(this.#noted(started.then(() => void this.away.delete(only))))
       return
     }
@@ -311,8 +307,9 @@ export class Deployed {
     }
     const end = act === 'stop' ? stopServers : killServers
     await within(SERVER_MS, `${act} of ${only}`, end(serversDir, { only }))
-    if (act === 'lose')
-      for (const name of readdirSync(data)) rmSync(join(data, name), { recursive: true })
+    if (act !== 'lose') return
+    const data = join(serversDir, only, 'data')
+    for (const name of readdirSync(data)) rmSync(join(data, name), { recursive: true })
   }
 
   /** Records a failure of background work, which `supervise` reports. */
@@ -376,7 +373,6 @@ async function signalServer(
   if (server?.pid) process.kill(server.pid, signal)
 }
 
-const SERVER_NAMES: readonly NodeName[] = ['kafka', 'clickhouse', 'redis']
 /** What an ingest says that another one has taken over from (rule K14). */
 export const FENCED = 'another process appends to the log now'
 

@@ -72,14 +72,10 @@ export async function startPrometheus(
           labels: { role },
         })),
       },
-      ...(probe === undefined
-        ? []
-        : [
-            {
-              job_name: 'tracked-wallets-probe',
-              static_configs: [{ targets: [`127.0.0.1:${probe}`] }],
-            },
-          ]),
+      {
+        job_name: 'tracked-wallets-probe',
+        static_configs: [{ targets: probe === undefined ? [] : [`127.0.0.1:${probe}`] }],
+      },
     ],
   }
   writeFileSync(file, JSON.stringify(config)) // JSON is YAML
