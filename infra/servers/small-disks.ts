@@ -66,8 +66,8 @@ export function fillDisk(dir: string, only: NodeName): void {
 /** Frees a disk that `fillDisk` filled, and starts its server again if that has ended. */
 export async function freeDisk(dir: string, only: NodeName): Promise<void> {
   rmSync(fillerOf(dir, only))
-  // A broker whose disk is full ends, at some time.
-  if (only.startsWith('kafka')) await killServers(dir, { only })
+  // A broker whose disk is full ends at some time, and so does a replica of Redis.
+  if (/^(kafka|redis-)/.test(only)) await killServers(dir, { only })
   await startServers(dir, { only })
 }
 
