@@ -16,6 +16,8 @@ class FakeServer {
   positions: (WorkerPosition & { partition: number })[] = []
   /** Resolves when it has what the other servers have. */
   synced: Promise<void> = Promise.resolve()
+  /** Resolves when it confirms inserts. */
+  inserted: Promise<void> = Promise.resolve()
   readonly host: string
   readonly calls: string[] = []
 
@@ -52,6 +54,7 @@ class FakeServer {
       insert: async (sql) => {
         this.calls.push(sql)
         this.#failFor(this.fault ?? this.writeFault)
+        await this.inserted
       },
       ping: async () => this.#failFor(this.fault),
       close: async () => {},
@@ -220,7 +223,42 @@ test('before a process changes to another server, that server has replicated eve
   set.remember([at(5)])
   a.fault = 0
   t.is(await reader(), 'b')
+  const sync = 'SYSTEM SYNC REPLICA swaps LIGHTWEIGHT'
+  // Once before it is chosen, and once more for what was written meanwhile.
+  t.deepEqual(b.calls, [sync, sync, 'SELECT host'])
+  await set.close()
+})
+
+test('what a process wrote on one server is on the next one, also before it knows a position', async (t) => {
+  const { servers, set, reader } = threeServers()
+  const [a, b] = servers
+  await set.insert('INSERT 1', '')
+  a.fault = 0
+  t.is(await reader(), 'b')
   t.deepEqual(b.calls, ['SYSTEM SYNC REPLICA swaps LIGHTWEIGHT', 'SELECT host'])
+  await set.close()
+})
+
+test('a write that its server confirms after it was left ends once the server in use has it', async (t) => {
+  const { servers, set, reader } = threeServers()
+  const [a, b] = servers
+  let confirm = () => {}
+  a.inserted = new Promise((resolve) => {
+    confirm = resolve
+  })
+  const ended: string[] = []
+  const written = set.insert('INSERT 1', '').then(() => ended.push('written'))
+  while (a.calls.length === 0) await nextTurn()
+  a.fault = 0
+  t.is(await reader(), 'b')
+  const replicate = b.holdSync()
+  const { length } = b.calls
+  confirm()
+  while (b.calls.length === length) await nextTurn()
+  t.deepEqual([ended, b.calls.slice(length)], [[], ['SYSTEM SYNC REPLICA swaps LIGHTWEIGHT']])
+  replicate()
+  await written
+  t.deepEqual(ended, ['written'])
   await set.close()
 })
 

@@ -140,7 +140,10 @@ export class ReplicaSet implements Engine, Replicas {
   async #call<T>(run: (engine: Engine) => Promise<T>, isRead: boolean): Promise<T> {
     const replica = this.#current ?? (await this.#choose())
     try {
-      return await this.#unlessLost(replica, run(replica.engine))
+      const result = await this.#unlessLost(replica, run(replica.engine))
+      // The next read goes to the server that took its place meanwhile.
+      if (!isRead && replica !== this.#current) await this.catchUp()
+      return result
     } catch (error) {
       const code = clickhouseCode(error)
       const cannotWrite = code !== null && CANNOT_WRITE.has(code)
@@ -182,7 +185,13 @@ export class ReplicaSet implements Engine, Replicas {
       order.map((one) => (one === known?.replica ? known.fault : this.#faultOf(one))),
     )
     const first = (fault: Fault | null) => order[faults.indexOf(fault)]
-    const next = first(null) ?? first('cannot write') ?? null
+    let next = first(null) ?? first('cannot write') ?? null
+    if (next !== null && next !== before && this.#last !== null) {
+      this.#current = null // calls wait, so that nothing more is written elsewhere
+      const fault = await this.#lagOf(next)
+      if (fault !== null) faults[order.indexOf(next)] = fault
+      if (fault !== null) next = null
+    }
     this.#current = next
     const hosts = order.map(({ host }, n) => `${host} ${faults[n] ?? 'is fit'}`).join(', ')
     if (next !== before && this.#last !== null) {
@@ -193,6 +202,14 @@ export class ReplicaSet implements Engine, Replicas {
     if (next === null)
       throw new ServiceError('unavailable', `no ClickHouse server can be used: ${hosts}`)
     return next
+  }
+
+  /** Catches up with everything that this process has written on other servers. */
+  #lagOf(replica: Replica): Promise<Fault | null> {
+    return catchUp(replica, this.cluster).then(
+      () => null,
+      () => 'lacks what this process has seen',
+    )
   }
 
   async #faultOf(replica: Replica): Promise<Fault | null> {
