@@ -13,6 +13,8 @@ export const START_PLACE: WalletPlace = { slot: -1, txIndex: 0, eventIndex: 0 }
 
 /** Wallets in one query. */
 const WALLETS_PER_QUERY = 1000
+/** Wallets in one query, each with a place of its own. */
+const WALLETS_PER_COUNT = 200
 /** Events in one response of `readShortEvents`. */
 const EVENTS_PER_PAGE = 20_000
 
@@ -135,6 +137,34 @@ export async function countEventRows(
       { wallets: some },
     ))
       counts.set(wallet, Number(found))
+  return counts
+}
+
+/**
+ * Returns the number of stored events of each wallet up to a place, and at it. A wallet without
+ * events has no entry.
+ */
+export async function countEventsUpTo(
+  store: Store,
+  places: ReadonlyMap<number, WalletPlace>,
+): Promise<Map<number, number>> {
+  const counts = new Map<number, number>()
+  for (const some of batches([...places], WALLETS_PER_COUNT)) {
+    const upTo = some.map(
+      ([wallet, { slot, txIndex, eventIndex }]) =>
+        `(wallet = ${wallet} AND (slot, tx_index, event_index) <= (${slot}, ${txIndex}, ${eventIndex}))`,
+    )
+    const alive = TABLES.map(
+      (table) =>
+        `(SELECT wallet FROM ${table} WHERE ${upTo.join(' OR ')}
+          GROUP BY wallet, slot, tx_index, event_index HAVING argMax(is_deleted, version) = 0)`,
+    )
+    for (const { wallet, events } of await store.query<{ wallet: number; events: string }>(
+      `SELECT wallet, count() AS events FROM (${alive.join(' UNION ALL ')})
+       GROUP BY wallet ORDER BY wallet LIMIT ${WALLETS_PER_COUNT}`,
+    ))
+      counts.set(wallet, Number(events))
+  }
   return counts
 }
 

@@ -26,6 +26,8 @@ export interface StoredBooks {
   readonly revision: number
   /** The newest event that any derived row includes. */
   readonly highWater: WalletPlace
+  /** The number of events that its metrics include, up to there. */
+  readonly events: number
 }
 
 const WALLETS_PER_QUERY = 500
@@ -64,6 +66,7 @@ function booksOf(
     needsRefold: saved !== undefined && snapshot === null,
     revision: Math.max(saved?.revision ?? 0, metrics?.revision ?? 0),
     highWater: metrics === undefined || metrics.events === '0' ? START_PLACE : keyOf(metrics),
+    events: Number(metrics?.events ?? 0),
   }
 }
 

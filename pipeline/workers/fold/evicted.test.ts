@@ -287,8 +287,11 @@ test.serial(
   },
 )
 
-/** Two slots of a wallet, then a late one, then others. `before` and `after`: offsets around it. */
-function withLateSlot(): { entries: Entries; before: number; after: number } {
+/**
+ * Two slots of a wallet, then a late one, then others. `before` and `after`: offsets around it;
+ * `middle`: the offset between the first two.
+ */
+function withLateSlot(): { entries: Entries; middle: number; before: number; after: number } {
   const { slots } = aChain({ seed: 2, slots: 14, wallets: 1, lateShare: 0 })
   const logged = (late: 'stream' | null) => (record: WalletRecord) =>
     ({ kind: 'record', record, late, decoderVersion: DECODER_VERSION }) as const
@@ -298,13 +301,14 @@ function withLateSlot(): { entries: Entries; before: number; after: number } {
     ...records.map(logged(null)),
     { kind: 'marker', marker } as const,
   ])
+  const middle = second.records.length + 1
   const before = messages.length
   messages.push(...late.records.map(logged('stream')))
   const after = messages.length
   for (const { records, marker } of others)
     messages.push(...records.map(logged(null)), { kind: 'marker', marker })
   const entries = [messages.map((message, at) => ({ offset: BigInt(at), ...message }))]
-  return { entries, before, after }
+  return { entries, middle, before, after }
 }
 
 test.serial(
@@ -352,6 +356,36 @@ test.serial(
     await next.deliver(1000)
     t.deepEqual([first.bugs, next.bugs], [[], []])
     t.deepEqual(await dump(store), expected)
+  },
+)
+
+test.serial(
+  'late events of an evicted worker that are stored after the next owner has saved the wallet are in the books of the owner after it (rule K15)',
+  async (t) => {
+    const { store } = opened
+    const { entries, middle, before, after } = withLateSlot()
+    const expected = await foldedAlone(entries, 1000)
+
+    await start(store)
+    let isArmed = false
+    const { holding, held, release } = holdingStore(store, (what) => isArmed && what === 'swaps')
+    const first = await startMember(holding, entries, 5)
+    await first.deliver(middle, middle)
+    isArmed = true
+    const failed = first.deliver(1000, after).catch(() => {})
+    await held
+    first.evict()
+    const next = await startMember(store, entries, 6)
+    await next.deliver(1000, before)
+    await next.fold.stop() // it saves the wallet, beyond the place of the late events
+    release()
+    await failed
+    await first.fold.stop(0)
+    const last = await startMember(store, entries, 7)
+    await last.deliver(1000)
+    t.deepEqual([first.bugs, next.bugs, last.bugs], [[], [], []])
+    t.deepEqual(await dump(store), expected)
+    await last.fold.stop()
   },
 )
 

@@ -65,7 +65,7 @@ export async function storeRecords(
   const fresh = [...unique.values()]
   const additions = additionsByWallet(fresh)
   if (amended.size > 0) await noteRedecoded(store, [...amended.keys()])
-  const missed = missedByBooks(known, books, isReplayed)
+  const missed = await missedByBooks(known, books, plan, isReplayed)
   await books.markLate(additions, plan, new Map([...missed, ...amended]))
   const eventsStored = Promise.all([
     storeEvents(store, fresh, versions, prices),
@@ -145,23 +145,32 @@ function isSurelyNew(
 }
 
 /**
- * Wallets in memory of which another owner has stored some of the known records: perhaps only after
- * the wallet was read, so that its books lack them (rule K15). And whether a backfill fetched all
- * of those. A wallet that is not in memory is read after the records were found.
+ * Wallets of which another owner has stored some of the known records, perhaps only after the books
+ * were made, so that they lack them (rule K15). And whether a backfill fetched all of those.
+ *
+ * The events beyond the snapshot of a wallet that is not in memory are read after the records were
+ * found. Those below it are late ones: whether its books have them is seen by their number.
  */
-function missedByBooks(
+async function missedByBooks(
   known: readonly LoggedRecord[],
   books: WalletBooks,
+  plan: FoldPlan,
   isReplayed: RecordsToStore['isReplayed'],
-): ReadonlyMap<number, boolean> {
+): Promise<ReadonlyMap<number, boolean>> {
   const missed = new Map<number, boolean>()
+  const doubtful = new Set<number>()
   for (const { record, late } of known) {
     if (!isBooked(record) || !isReplayed(record.wallet)) continue
     const state = books.stateOf(record.wallet)
-    if (state === undefined && !books.background.has(record.wallet)) continue
+    if (state === undefined && !books.background.has(record.wallet)) {
+      if ('eventIndex' in record && late !== null && !books.isBeyond(record, plan))
+        doubtful.add(record.wallet)
+      continue
+    }
     if (state && record.kind === 'balance' && !isBeyondBalance(record, state)) continue
     missed.set(record.wallet, late === 'backfill' && missed.get(record.wallet) !== false)
   }
+  for (const wallet of await books.incomplete(doubtful, plan)) missed.set(wallet, false)
   return missed
 }
 

@@ -9,7 +9,7 @@ import { batches } from '../../runtime/batches.ts'
 import { EventLoopYield } from '../../runtime/event-loop-yield.ts'
 import type { Store } from '../../store/store.ts'
 import { findWalletsToRefold } from '../../store/tables/fold-snapshots.ts'
-import { countEventRows, START_PLACE } from '../../store/tables/wallet-events.ts'
+import { countEventRows, countEventsUpTo, START_PLACE } from '../../store/tables/wallet-events.ts'
 import type { FoldMetrics } from '../telemetry.ts'
 import { BackgroundRefolds, REFOLD_LIMITS, type RefoldLimits } from './background-refolds.ts'
 import { BookLoader, type FoldPlan } from './book-loader.ts'
@@ -212,6 +212,21 @@ export class WalletBooks {
   isBeyond(event: WalletPlace & { readonly wallet: number }, { books }: FoldPlan): boolean {
     const known = this.stateOf(event.wallet) ?? books.get(event.wallet)?.highWater ?? START_PLACE
     return isBeyond(known, event)
+  }
+
+  /**
+   * Returns those of some wallets that are not in memory whose derived rows lack a stored event up
+   * to the newest one that they include: one that was stored after them (rule K15).
+   */
+  async incomplete(wallets: Iterable<number>, { books }: FoldPlan): Promise<number[]> {
+    const places = new Map<number, WalletPlace>()
+    for (const wallet of wallets) {
+      const stored = books.get(wallet)
+      if (stored !== undefined && stored.events > 0) places.set(wallet, stored.highWater)
+    }
+    if (places.size === 0) return []
+    const counts = await countEventsUpTo(this.#store, places)
+    return [...places.keys()].filter((wallet) => counts.get(wallet) !== books.get(wallet)?.events)
   }
 
   /**
