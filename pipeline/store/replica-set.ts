@@ -188,9 +188,11 @@ export class ReplicaSet implements Engine, Replicas {
     let next = first(null) ?? first('cannot write') ?? null
     if (next !== null && next !== before && this.#last !== null) {
       this.#current = null // calls wait, so that nothing more is written elsewhere
-      const fault = await this.#lagOf(next)
-      if (fault !== null) faults[order.indexOf(next)] = fault
-      if (fault !== null) next = null
+      const fault = await catchUp(next, this.cluster).then(() => null, failedCheck)
+      if (fault !== null) {
+        faults[order.indexOf(next)] = fault
+        next = null
+      }
     }
     this.#current = next
     const hosts = order.map(({ host }, n) => `${host} ${faults[n] ?? 'is fit'}`).join(', ')
@@ -202,14 +204,6 @@ export class ReplicaSet implements Engine, Replicas {
     if (next === null)
       throw new ServiceError('unavailable', `no ClickHouse server can be used: ${hosts}`)
     return next
-  }
-
-  /** Catches up with everything that this process has written on other servers. */
-  #lagOf(replica: Replica): Promise<Fault | null> {
-    return catchUp(replica, this.cluster).then(
-      () => null,
-      () => 'lacks what this process has seen',
-    )
   }
 
   async #faultOf(replica: Replica): Promise<Fault | null> {
@@ -225,8 +219,7 @@ export class ReplicaSet implements Engine, Replicas {
       return Number((row as { n: unknown } | undefined)?.n) > 0 ? 'cannot write' : null
     } catch (error) {
       const code = clickhouseCode(error)
-      if (code === null) return 'does not answer'
-      if (!isCurrent) return `fails a check (code ${code})`
+      if (code === null || !isCurrent) return failedCheck(error)
       return CANNOT_WRITE.has(code) ? 'cannot write' : null // an overloaded server stays in use
     }
   }
@@ -244,6 +237,11 @@ export class ReplicaSet implements Engine, Replicas {
         if (replica === current) giveUp(new Error('the server does not answer'))
     }
   }
+}
+
+function failedCheck(error: unknown): Fault {
+  const code = clickhouseCode(error)
+  return code === null ? 'does not answer' : `fails a check (code ${code})`
 }
 
 const READ_ONLY_TABLES =

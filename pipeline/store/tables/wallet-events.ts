@@ -13,8 +13,6 @@ export const START_PLACE: WalletPlace = { slot: -1, txIndex: 0, eventIndex: 0 }
 
 /** Wallets in one query. */
 const WALLETS_PER_QUERY = 1000
-/** Wallets in one query, each with a place of its own. */
-const WALLETS_PER_COUNT = 200
 /** Events in one response of `readShortEvents`. */
 const EVENTS_PER_PAGE = 20_000
 
@@ -149,19 +147,16 @@ export async function countEventsUpTo(
   places: ReadonlyMap<number, WalletPlace>,
 ): Promise<Map<number, number>> {
   const counts = new Map<number, number>()
-  for (const some of batches([...places], WALLETS_PER_COUNT)) {
-    const upTo = some.map(
-      ([wallet, { slot, txIndex, eventIndex }]) =>
-        `(wallet = ${wallet} AND (slot, tx_index, event_index) <= (${slot}, ${txIndex}, ${eventIndex}))`,
-    )
+  for (const some of batches([...places], WALLETS_PER_QUERY)) {
     const alive = TABLES.map(
       (table) =>
-        `(SELECT wallet FROM ${table} WHERE ${upTo.join(' OR ')}
+        `(SELECT wallet FROM ${table} WHERE wallet IN {wallets:Array(UInt32)} AND NOT (${beyondEvents(new Map(some))})
           GROUP BY wallet, slot, tx_index, event_index HAVING argMax(is_deleted, version) = 0)`,
     )
     for (const { wallet, events } of await store.query<{ wallet: number; events: string }>(
       `SELECT wallet, count() AS events FROM (${alive.join(' UNION ALL ')})
-       GROUP BY wallet ORDER BY wallet LIMIT ${WALLETS_PER_COUNT}`,
+       GROUP BY wallet ORDER BY wallet LIMIT ${WALLETS_PER_QUERY}`,
+      { wallets: some.map(([wallet]) => wallet) },
     ))
       counts.set(wallet, Number(events))
   }
@@ -178,15 +173,7 @@ function eventsQuery(
   limit: number,
   { tables = TABLES, to }: { readonly tables?: typeof TABLES; readonly to?: number } = {},
 ): string {
-  const beyond = beyondPlaces(
-    new Map(
-      [...places].map(([wallet, { slot, txIndex, eventIndex }]) => [
-        wallet,
-        [slot, txIndex, eventIndex] as const,
-      ]),
-    ),
-    'slot, tx_index, event_index',
-  )
+  const beyond = beyondEvents(places)
   const where = to === undefined ? beyond : `(${beyond}) AND slot <= ${to}`
   const key = 'wallet, slot, tx_index, event_index'
   const parts = tables.map(
@@ -194,6 +181,14 @@ function eventsQuery(
       `(SELECT ${key}, block_time, is_deleted, ${EVENT_COLUMNS[table]} FROM ${table} WHERE ${where} ORDER BY ${key}, version DESC LIMIT 1 BY ${key} LIMIT ${limit})`,
   )
   return `SELECT * FROM (${parts.join(' UNION ALL ')}) ORDER BY ${key} LIMIT ${limit}`
+}
+
+/** The SQL condition for events of each wallet beyond its place. */
+function beyondEvents(places: ReadonlyMap<number, WalletPlace>): string {
+  const keys = [...places].map(
+    ([wallet, { slot, txIndex, eventIndex }]) => [wallet, [slot, txIndex, eventIndex]] as const,
+  )
+  return beyondPlaces(new Map(keys), 'slot, tx_index, event_index')
 }
 
 /**
