@@ -68,11 +68,13 @@ export async function migrateRestored(
     await store.command(finished(statement)).catch((error: unknown) => {
       throw mayNotMigrate(error, pending[0]?.name ?? '')
     })
+  const isNew = applied.size === 0
   for (const file of pending) {
-    if (!file.compatible && applied.size > 0) onIncompatible(file)
+    if (!file.compatible && !isNew) onIncompatible(file)
     for (const statement of file.statements) await apply(store, file, finished(statement))
-    await record(store, [file])
+    if (!isNew) await record(store, [file])
   }
+  if (isNew) await record(store, pending) // all at once: each insert costs as much as a statement
   await record(
     store,
     files.filter(({ name, checksum }) => applied.get(name)?.checksums.includes(checksum) === false),
