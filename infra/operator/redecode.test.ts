@@ -21,7 +21,7 @@ import { addTrackedWallets } from '../../pipeline/store/tables/tracked-wallets.t
 import { insertTransactions } from '../../pipeline/store/tables/transactions.ts'
 import { aTransaction } from '../../pipeline/testing/a-transaction.ts'
 import { TABLE_KEYS } from '../../pipeline/testing/table-keys.ts'
-import { openTestStore, type TestStore, testDatabase } from '../../pipeline/testing/test-store.ts'
+import { emptyTables, openTestStore, type TestStore } from '../../pipeline/testing/test-store.ts'
 import { startFold } from '../../pipeline/workers/fold/fold.ts'
 import { decodeRecords } from '../../pipeline/workers/ingest/decode-records.ts'
 import { startSimulator } from '../simulator/simulator.ts'
@@ -162,8 +162,7 @@ async function stored(
   then: (log: EventLog) => Promise<void> = async () => {},
 ): Promise<Record<string, Row[]>> {
   const { store } = opened
-  const [database] = await store.query<{ name: string }>('SELECT currentDatabase() AS name')
-  await store.command(`TRUNCATE ALL TABLES FROM ${testDatabase(database?.name ?? '')}`)
+  await emptyTables(store)
   await addTrackedWallets(store, chain.addresses, [], 1)
   const log = createMemoryLog({ logger, registry: createMetrics() }, { retryDelayMs: 1 })
   let fail: (error: unknown) => void = () => {}

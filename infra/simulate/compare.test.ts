@@ -9,7 +9,7 @@ import { migrate } from '../../pipeline/store/migrate.ts'
 import { addTrackedWallets } from '../../pipeline/store/tables/tracked-wallets.ts'
 import { aChain, type RecordChain } from '../../pipeline/testing/a-chain.ts'
 import { slowTables } from '../../pipeline/testing/slow-tables.ts'
-import { openTestStore, type TestStore, testDatabase } from '../../pipeline/testing/test-store.ts'
+import { emptyTables, openTestStore, type TestStore } from '../../pipeline/testing/test-store.ts'
 import { startFold } from '../../pipeline/workers/fold/fold.ts'
 import { compareWith, countStored, describeDifference } from './compare.ts'
 
@@ -70,9 +70,8 @@ test.serial(
   'what comes in batches, late and again gives every row of the slow reference, to the last column (C1 to C16, K1)',
   async (t) => {
     const { store } = opened
-    const [database] = await store.query<{ name: string }>('SELECT currentDatabase() AS name')
     for (let seed = 1; seed <= 2; seed += 1) {
-      await store.command(`TRUNCATE ALL TABLES FROM ${testDatabase(database?.name ?? '')}`)
+      await emptyTables(store)
       await addTrackedWallets(store, addresses, [], 1)
       const chain = aChain({ seed, slots: 40, wallets: WALLETS, lateShare: 0.15 })
       const expected = tablesOf(chain)

@@ -49,6 +49,12 @@ export async function openTestClickHouse(clickhouseUrl: string): Promise<TestSto
   }
 }
 
+/** Deletes all rows of a test's database, also those that say which files of `sql/` it has. */
+export async function emptyTables(store: Store): Promise<void> {
+  const [database] = await store.query<{ name: string }>('SELECT currentDatabase() AS name')
+  await store.command(`TRUNCATE ALL TABLES FROM ${testDatabase(database?.name ?? '')}`)
+}
+
 /** Drops a test database and its analyst views. */
 export async function dropTestDatabase(store: Store, database: string): Promise<void> {
   const name = testDatabase(database)

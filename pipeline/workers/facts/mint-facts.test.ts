@@ -14,7 +14,7 @@ import { createLogger } from '../../runtime/logger.ts'
 import { createRegistry } from '../../runtime/telemetry.ts'
 import { analystDatabase, migrate } from '../../store/migrate.ts'
 import type { MintRow } from '../../store/tables/mints.ts'
-import { openTestStore, type TestStore, testDatabase } from '../../testing/test-store.ts'
+import { emptyTables, openTestStore, type TestStore } from '../../testing/test-store.ts'
 import { startFold } from '../fold/fold.ts'
 import { createMintFactsMetrics } from '../telemetry.ts'
 import { type MintFactsDeps, startMintFacts } from './mint-facts.ts'
@@ -31,8 +31,7 @@ test.before(async () => {
 test.after.always(() => testStore.remove())
 test.beforeEach(async () => {
   const { store } = testStore
-  const [database] = await store.query<{ name: string }>('SELECT currentDatabase() AS name')
-  await store.command(`TRUNCATE ALL TABLES FROM ${testDatabase(database?.name ?? '')}`)
+  await emptyTables(store)
 })
 
 const newLog = () => createMemoryLog({ logger, registry: createRegistry() })

@@ -16,7 +16,7 @@ import { writePrices } from '../../store/tables/unpriced-swaps.ts'
 import { aChain, type RecordChain } from '../../testing/a-chain.ts'
 import { aMarker } from '../../testing/a-marker.ts'
 import { dyingStore } from '../../testing/dying-store.ts'
-import { openTestStore, type TestStore, testDatabase } from '../../testing/test-store.ts'
+import { emptyTables, openTestStore, type TestStore } from '../../testing/test-store.ts'
 import { progressRow } from '../fold/event-rows.ts'
 import { startFold } from '../fold/fold.ts'
 import { startPriceFill } from './price-fill.ts'
@@ -34,8 +34,7 @@ test.before(async () => {
 test.after.always(() => testStore.remove())
 
 async function empty(store: Store): Promise<void> {
-  const [database] = await store.query<{ name: string }>('SELECT currentDatabase() AS name')
-  await store.command(`TRUNCATE ALL TABLES FROM ${testDatabase(database?.name ?? '')}`)
+  await emptyTables(store)
   const addresses = Array.from({ length: WALLETS }, (_, n) =>
     addressFromBytes(new Uint8Array(32).fill(n + 1)),
   )

@@ -16,7 +16,7 @@ import { aMarker } from '../../testing/a-marker.ts'
 import { dyingStore } from '../../testing/dying-store.ts'
 import { aForkedChain } from '../../testing/forked-chain.ts'
 import { TABLE_KEYS } from '../../testing/table-keys.ts'
-import { openTestStore, type TestStore, testDatabase } from '../../testing/test-store.ts'
+import { emptyTables, openTestStore, type TestStore } from '../../testing/test-store.ts'
 import { createFoldMetrics } from '../telemetry.ts'
 import { REFOLD_LIMITS, type RefoldLimits } from './background-refolds.ts'
 import { startFold } from './fold.ts'
@@ -38,8 +38,7 @@ test.before(async () => {
 test.after.always(() => opened.remove())
 
 async function start(store: Store): Promise<void> {
-  const [database] = await store.query<{ name: string }>('SELECT currentDatabase() AS name')
-  await store.command(`TRUNCATE ALL TABLES FROM ${testDatabase(database?.name ?? '')}`)
+  await emptyTables(store)
   const addresses = [1, 2, 3].map((n) => addressFromBytes(new Uint8Array(32).fill(n)))
   await addTrackedWallets(store, addresses, [], 1)
 }

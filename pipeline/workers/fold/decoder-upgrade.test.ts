@@ -10,7 +10,7 @@ import { createRegistry } from '../../runtime/telemetry.ts'
 import { migrate } from '../../store/migrate.ts'
 import type { Row } from '../../store/store.ts'
 import { addTrackedWallets } from '../../store/tables/tracked-wallets.ts'
-import { openTestStore, type TestStore, testDatabase } from '../../testing/test-store.ts'
+import { emptyTables, openTestStore, type TestStore } from '../../testing/test-store.ts'
 import { startFold } from './fold.ts'
 
 /*
@@ -39,8 +39,7 @@ interface Delivery {
 /** Hands batches of one partition to a fold worker, and returns the tables. */
 async function fold(deliveries: readonly Delivery[]): Promise<Record<string, Row[]>> {
   const { store } = opened
-  const [database] = await store.query<{ name: string }>('SELECT currentDatabase() AS name')
-  await store.command(`TRUNCATE ALL TABLES FROM ${testDatabase(database?.name ?? '')}`)
+  await emptyTables(store)
   await addTrackedWallets(store, ['1'.repeat(43)] as never[], [], 1) // addresses are opaque here
   let handler: BatchHandler = async () => {}
   const log: Partial<EventLog> = {

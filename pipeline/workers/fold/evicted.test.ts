@@ -22,7 +22,7 @@ import { noteBooksRead } from '../../testing/books-read.ts'
 import { aForkedChain } from '../../testing/forked-chain.ts'
 import { StateMirror } from '../../testing/state-mirror.ts'
 import { TABLE_KEYS } from '../../testing/table-keys.ts'
-import { openTestStore, type TestStore, testDatabase } from '../../testing/test-store.ts'
+import { emptyTables, openTestStore, type TestStore } from '../../testing/test-store.ts'
 import { REFOLD_LIMITS, type RefoldLimits } from './background-refolds.ts'
 import { startFold } from './fold.ts'
 import { adoptSalt } from './privacy-salt.ts'
@@ -201,8 +201,7 @@ async function start(store: Store): Promise<void> {
   states = createMemoryStateLog(PARTITIONS)
   mirror = new StateMirror()
   await mirror.follow(states)
-  const [database] = await store.query<{ name: string }>('SELECT currentDatabase() AS name')
-  await store.command(`TRUNCATE ALL TABLES FROM ${testDatabase(database?.name ?? '')}`)
+  await emptyTables(store)
   await addTrackedWallets(store, addresses, [], 1)
 }
 

@@ -12,7 +12,7 @@ import { readGaps } from '../../store/tables/slot-gaps.ts'
 import { addTrackedWallets } from '../../store/tables/tracked-wallets.ts'
 import { createWalletCoverage } from '../../store/tables/wallet-coverage.ts'
 import { aMarker } from '../../testing/a-marker.ts'
-import { openTestStore, type TestStore, testDatabase } from '../../testing/test-store.ts'
+import { emptyTables, openTestStore, type TestStore } from '../../testing/test-store.ts'
 import { startFold } from './fold.ts'
 
 /*
@@ -36,8 +36,7 @@ test.after.always(() => opened.remove())
 
 test.beforeEach(async () => {
   const { store } = opened
-  const [database] = await store.query<{ name: string }>('SELECT currentDatabase() AS name')
-  await store.command(`TRUNCATE ALL TABLES FROM ${testDatabase(database?.name ?? '')}`)
+  await emptyTables(store)
   await addTrackedWallets(store, WALLETS, [], 1_700_000_000)
 })
 

@@ -8,7 +8,7 @@ import { createBackfillJobs, newJob } from '../../store/tables/backfills.ts'
 import { insertFirstSnapshots } from '../../store/tables/balance-snapshots.ts'
 import { readBreaks } from '../../store/tables/chain-breaks.ts'
 import { insertDecodedRows } from '../../store/tables/decoded-rows.ts'
-import { openTestStore, type TestStore, testDatabase } from '../../testing/test-store.ts'
+import { emptyTables, openTestStore, type TestStore } from '../../testing/test-store.ts'
 import { recordRow } from '../fold/event-rows.ts'
 import { createLinkCheckMetrics } from '../telemetry.ts'
 import { LinkChecker } from './link-checker.ts'
@@ -23,8 +23,7 @@ test.before(async () => {
 test.after.always(() => opened.remove())
 test.beforeEach(async () => {
   const { store } = opened
-  const [database] = await store.query<{ name: string }>('SELECT currentDatabase() AS name')
-  await store.command(`TRUNCATE ALL TABLES FROM ${testDatabase(database?.name ?? '')}`)
+  await emptyTables(store)
 })
 
 const ACCOUNT = addressFromBytes(new Uint8Array(32).fill(7))

@@ -16,7 +16,7 @@ import { readSnapshotSlots } from '../../store/tables/balance-snapshots.ts'
 import { readBreaks } from '../../store/tables/chain-breaks.ts'
 import { aMarker } from '../../testing/a-marker.ts'
 import { slowTables } from '../../testing/slow-tables.ts'
-import { openTestStore, type TestStore, testDatabase } from '../../testing/test-store.ts'
+import { emptyTables, openTestStore, type TestStore } from '../../testing/test-store.ts'
 import { startFold } from '../fold/fold.ts'
 import { trackWallets } from '../ingest/track-wallets.ts'
 import { startLinkCheck } from './check-links.ts'
@@ -43,8 +43,7 @@ test.before(async () => {
 test.after.always(() => opened.remove())
 test.beforeEach(async () => {
   const { store } = opened
-  const [database] = await store.query<{ name: string }>('SELECT currentDatabase() AS name')
-  await store.command(`TRUNCATE ALL TABLES FROM ${testDatabase(database?.name ?? '')}`)
+  await emptyTables(store)
 })
 
 type IsLeftOut = (record: WalletRecord, at: number) => boolean
