@@ -2,8 +2,9 @@
 # Checks the packages of customers: builds each, installs it in a fresh folder as a customer would,
 # and tests what is installed, the samples of its README and the notebook of examples/ against the
 # embedded service over the simulated market. Then programs with both follow a day of that market,
-# with a block a minute; CLIENTS_PACE=calm follows it block by block, for most of an hour. Needs a
-# build (`npm run build`), npm, python3 with venv, and PyPI.
+# with a block a minute; CLIENTS_PACE=calm follows it block by block, for most of an hour, and
+# CLIENTS_HOURS (24) is how much of it. Needs a build (`npm run build`), npm, python3 with venv, and
+# PyPI.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD

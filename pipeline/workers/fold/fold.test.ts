@@ -32,7 +32,7 @@ import { dyingStore } from '../../testing/dying-store.ts'
 import { aForkedChain, type ForkedSlot } from '../../testing/forked-chain.ts'
 import { StateMirror } from '../../testing/state-mirror.ts'
 import { TABLE_KEYS } from '../../testing/table-keys.ts'
-import { openTestStore, type TestStore, testDatabase } from '../../testing/test-store.ts'
+import { emptyTables, openTestStore, type TestStore } from '../../testing/test-store.ts'
 import { NO_DECIMALS } from '../ingest/decode-records.ts'
 import type { RefoldLimits } from './background-refolds.ts'
 import {
@@ -51,6 +51,8 @@ import { WalletCache } from './wallet-cache.ts'
 const logger = createLogger('silent')
 const PARTITIONS = 3
 const WALLETS = 5
+/** Chains with forks. The first is folded slot by slot, the others seven slots at a time. */
+const FORKED_CHAINS = Number(process.env.FORKED_CHAINS ?? 2)
 const addresses = [1, 2, 3, 4, 5].map((n) => addressFromBytes(new Uint8Array(32).fill(n)))
 
 let testStore: TestStore
@@ -110,8 +112,7 @@ const columnsApart: Record<Table, string[]> = {
 }
 
 async function empty(store: Store): Promise<void> {
-  const [database] = await store.query<{ name: string }>('SELECT currentDatabase() AS name')
-  await store.command(`TRUNCATE ALL TABLES FROM ${testDatabase(database?.name ?? '')}`)
+  await emptyTables(store)
   mirror = new StateMirror()
 }
 
@@ -849,7 +850,7 @@ test.serial(
   'after withdrawals the tables are those of the finalized chain, also when everything is replayed (rule K9)',
   async (t) => {
     const { store } = testStore
-    for (let seed = 1; seed <= 3; seed += 1) {
+    for (let seed = 1; seed <= FORKED_CHAINS; seed += 1) {
       await empty(store)
       await track(store)
       const chain = aForkedChain({ seed, slots: 12, wallets: WALLETS, lateShare: 0.15 })
