@@ -8,7 +8,7 @@ import {
   openUpdateStream,
 } from '../../pipeline/ingest/stream/yellowstone.ts'
 import type { ReadyCheck } from '../../pipeline/runtime/readiness.ts'
-import { readPoolPrices } from '../../pipeline/store/tables/sol-prices.ts'
+import { readStoredPrices } from '../../pipeline/store/tables/sol-prices.ts'
 import { type Ingest, startIngest } from '../../pipeline/workers/ingest/ingest.ts'
 import { readResumePoint } from '../../pipeline/workers/ingest/resume-point.ts'
 import { startBreakRepairs } from '../../pipeline/workers/links/repair-breaks.ts'
@@ -72,7 +72,7 @@ export async function startIngestion(
     programs: names.programs,
     log,
     resumePoint: () => readResumePoint({ ...context, log, store }),
-    poolPrices: () => readPoolPrices(store, POOL_PRICES),
+    storedPrices: () => readStoredPrices(store, POOL_PRICES),
     prices: solPrices,
     limits: { refusalMs: config.refusalMs },
     metrics,

@@ -113,7 +113,7 @@ test('lookups agree with a linear search, and memory is bounded', (t) => {
       },
     ),
   )
-  const bounded = createSolPrices([], 100)
+  const bounded = createSolPrices([], { limit: 100 })
   for (let time = 0; time < 10_000; time++) bounded.add({ time, usdE9: 1n })
   t.is(bounded.at(9000, 3600), null)
   t.deepEqual(bounded.at(9999, 0), { time: 9999, usdE9: 1n })

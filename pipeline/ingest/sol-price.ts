@@ -24,7 +24,7 @@ export interface SolPrices {
   rememberedPriceOf(block: SealedBlock): bigint | null
   /**
    * The newest price at or before `time` and at most `maxAgeSeconds` older; null when there is
-   * none.
+   * none, or when a newer one may be among those that are not known.
    */
   at(time: number, maxAgeSeconds: number): SolPrice | null
   /** The pool's newest price at or before `time`, however old. */
@@ -37,8 +37,19 @@ interface SealedBlock {
   readonly blockId: BlockId | null
 }
 
+/** What a list of prices starts with. */
+interface SolPriceOptions {
+  /** How many prices of the pool are kept. */
+  readonly limit?: number
+  /** Prices of the pool may be missing between these two times. By default none is. */
+  readonly unknown?: { readonly after: number; readonly before: number }
+}
+
 /** Prices with a `history` in any order. Of two entries with one time, the later one is used. */
-export function createSolPrices(history: readonly SolPrice[] = [], limit = 100_000): SolPrices {
+export function createSolPrices(
+  history: readonly SolPrice[] = [],
+  { limit = 100_000, unknown = { after: 0, before: 0 } }: SolPriceOptions = {},
+): SolPrices {
   const past = [...new Map(history.map((price) => [price.time, price])).values()].sort(
     (a, b) => a.time - b.time,
   )
@@ -74,6 +85,7 @@ export function createSolPrices(history: readonly SolPrice[] = [], limit = 100_0
     rememberedPriceOf: (block) => remembered.get(keyOf(block)) ?? null,
     newestOfPool: (time) => live[lastAtOrBefore(live, time)] ?? null,
     at(time, maxAgeSeconds) {
+      if (time > unknown.after && time < unknown.before) return null
       const a = live[lastAtOrBefore(live, time)]
       const b = past[lastAtOrBefore(past, time)]
       const newest = a === undefined || (b !== undefined && b.time >= a.time) ? b : a

@@ -72,6 +72,19 @@ export async function readPoolPrices(store: Store, limit: number): Promise<SolPr
   }
 }
 
+/** The newest prices of the pool that are stored, oldest first. */
+export interface StoredPrices {
+  readonly prices: readonly SolPrice[]
+  /** Unix seconds up to which none is missing; 0: nothing is stored. */
+  readonly until: number
+}
+
+/** Reads the newest prices of the pool, at most `limit`, and up to when they are stored. */
+export async function readStoredPrices(store: Store, limit: number): Promise<StoredPrices> {
+  const marker = await readStorageMarker(store) // a price is stored before the marker of its slot
+  return { prices: await readPoolPrices(store, limit), until: marker?.blockTime ?? 0 }
+}
+
 /** Rows read beyond those that are wanted, to make up for rows that do not count. */
 const SPARE = 100
 

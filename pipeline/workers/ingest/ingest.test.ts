@@ -79,11 +79,17 @@ function ingestOf(
   return startTestIngest(simulator, log, {
     resumePoint: async () => ({
       ...LIVE_START,
-      checkpoint: head === null ? null : aMarker(head),
+      checkpoint: head === null ? null : markerOf(simulator, head),
     }),
     ...options,
   })
 }
+
+/** The marker of a slot, at its time in the market. */
+const markerOf = (simulator: Simulator, slot: number) => ({
+  ...aMarker(slot),
+  blockTime: simulator.market.timeOf(slot),
+})
 
 /**
  * Returns the records that the market intended in a slot, and those on the log, both without
@@ -321,7 +327,7 @@ test.serial(
     const recorded = recordingLog()
     const time = simulator.market.timeOf(START - 90)
     const ingest = await ingestOf(simulator, recorded.log, START - 100, {
-      poolPrices: async () => [{ time, usdE9: 99_000_000_000n }],
+      storedPrices: async () => ({ prices: [{ time, usdE9: 99_000_000_000n }], until: time }),
     })
     simulator.advance(1)
     await recorded.until(() => recorded.slots.length >= 80)
@@ -350,10 +356,10 @@ test.serial(
       const solPrice = { time, usdE9: 99_000_000_000n }
       const blockId = isSame ? blockIdOf(simulator.market.blockhash(slot)) : 5n
       const marker = { ...aMarker(slot), blockTime: time, solPrice, blockId }
-      const rewind = { checkpoint: aMarker(START - 100), attempt: 3 }
+      const rewind = { checkpoint: markerOf(simulator, START - 100), attempt: 3 }
       const follower = { ...marker, slot: slot + 1, parent: slot, blockId: 6n }
       const ingest = await ingestOf(simulator, recorded.log, null, {
-        poolPrices: async () => [solPrice],
+        storedPrices: async () => ({ prices: [solPrice], until: time }),
         resumePoint: async () => ({
           ...LIVE_START,
           ...rewind,
@@ -410,7 +416,7 @@ test.serial(
     ]
     const recorded = recordingLog()
     const ingest = await ingestOf(simulator, recorded.log, null, {
-      poolPrices: async () => [valid, withdrawn],
+      storedPrices: async () => ({ prices: [valid, withdrawn], until: withdrawn.time }),
       resumePoint: async () => ({
         ...LIVE_START,
         checkpoint: markers.at(-1) ?? null,
@@ -510,6 +516,44 @@ test.serial(
     t.is(asked, 2, 'a log that does not answer is asked again')
     await ingest.stop()
     await simulator.close()
+  },
+)
+
+test.serial(
+  'of a time between what storage has and what the log still names, a late swap gets no price yet (rule J7)',
+  async (t) => {
+    for (const storedTo of [START - 550, START]) {
+      const simulator = await startSimulator({ clock: { kind: 'manual', startSlot: START } })
+      const { timeOf } = simulator.market
+      const slots = Array.from({ length: 20 }, (_, at) => START - 20 + at)
+      const appended = slots.map((slot) => ({
+        slot,
+        blockTime: timeOf(slot),
+        blockId: null,
+        signatures: [],
+      }))
+      const recorded = recordingLog()
+      const price = { time: timeOf(START - 600), usdE9: 99_000_000_000n }
+      const ingest = await ingestOf(
+        simulator,
+        { ...recorded.log, appendedBlocks: async () => appended },
+        START,
+        { storedPrices: async () => ({ prices: [price], until: timeOf(storedTo) }) },
+      )
+      const swaps = () =>
+        recorded.late
+          .flatMap(({ records }) => records)
+          .filter((record) => record.kind === 'swap' && record.quoteMint !== null)
+      simulator.advance(1)
+      await recorded.until(() => swaps().length > 3)
+      await ingest.stop()
+      await simulator.close()
+      const expected = storedTo === START ? price.usdE9 : null
+      t.deepEqual(
+        new Set(swaps().map((swap) => swap.kind === 'swap' && swap.solPriceUsdE9)),
+        new Set([expected]),
+      )
+    }
   },
 )
 

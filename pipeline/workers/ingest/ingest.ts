@@ -18,6 +18,7 @@ import type { EventLog } from '../../log/log.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import type { OnStage } from '../../runtime/slot-stage.ts'
 import type { Registry } from '../../runtime/telemetry.ts'
+import type { StoredPrices } from '../../store/tables/sol-prices.ts'
 import type { DepositIndex } from '../deposits/deposits.ts'
 import { OutputAppender } from './append-output.ts'
 import { createAppendWindow } from './append-window.ts'
@@ -47,8 +48,8 @@ export interface IngestDeps {
   readonly resumePoint: () => Promise<ResumePoint>
   /** SOL/USD prices of `SOL_PRICES_FILE`, in order of time. */
   readonly prices?: readonly SolPrice[]
-  /** Reads the pool prices of about the last hour from the store. */
-  readonly poolPrices?: () => Promise<readonly SolPrice[]>
+  /** Reads the newest pool prices that are stored, of about an hour. By default there are none. */
+  readonly storedPrices?: () => Promise<StoredPrices>
   /** Receives every transaction, and names the payment accounts to subscribe to (rule E5). */
   readonly deposits?: Pick<DepositIndex, 'note' | 'accounts'> | null
   readonly logger: Logger
@@ -173,7 +174,7 @@ export async function startIngest(deps: IngestDeps): Promise<Ingest> {
 async function prepareStart(deps: IngestDeps, rpc: Pick<SolanaRpc, 'ping'>) {
   const [point, stored] = await Promise.all([
     deps.resumePoint(),
-    deps.poolPrices?.() ?? [],
+    deps.storedPrices?.() ?? NONE_STORED,
     rpc.ping(),
   ])
   const { prices, withdrawals } = readPast(deps.prices, stored, point)
@@ -186,29 +187,40 @@ async function prepareStart(deps: IngestDeps, rpc: Pick<SolanaRpc, 'ping'>) {
   return { point, prices }
 }
 
+const NONE_STORED: StoredPrices = { prices: [], until: 0 }
+
 /**
  * Returns the prices known at the start, and withdrawals of the slots that were not appended whole
  * (rule K9). A price that came from such a slot counts again only if the same block is sealed
  * there: RPC, from which it may come now, has no pool account.
+ *
+ * Storage may be behind the log, which names only the prices of its newest slots. Those in between
+ * are not known.
  */
 function readPast(
   file: readonly SolPrice[] | undefined,
-  stored: readonly SolPrice[],
+  stored: StoredPrices,
   { checkpoint, finalized, unfinalized, withdrawn, partial, attempt }: ResumePoint,
 ) {
-  const prices = createSolPrices(file)
   const chain = checkpoint !== null && unfinalized.length === 0 ? [checkpoint] : unfinalized
   const own = ownPrices([...chain, ...partial.flatMap(({ marker }) => marker ?? [])])
   /** Times of withdrawn prices. A second has one price. */
   const voidTimes = new Set<number>()
+  const valid = new Map<number, SolPrice>()
   for (const marker of chain) {
     const { slot } = marker
     const price = own.get(marker)
     // What came from a slot up to the final one was perhaps withdrawn already. Storage knows.
     if (price === undefined || slot <= (finalized ?? -1)) continue
     if (withdrawn.has(slot)) voidTimes.add(price.time)
-    else prices.add(price, slot)
+    else valid.set(slot, price)
   }
+  // At the checkpoint the newest price is known.
+  const knownFrom = [...valid.values()].map(({ time }) => time)
+  if (checkpoint !== null) knownFrom.push(checkpoint.blockTime)
+  const unknown = { after: stored.until, before: knownFrom.length > 0 ? Math.min(...knownFrom) : 0 }
+  const prices = createSolPrices(file, { unknown })
+  for (const [slot, price] of valid) prices.add(price, slot)
   const rewind = { checkpoint, attempt }
   const withdrawals = partial.map(({ slot, marker }): Withdrawal => {
     if (marker === null) return { slot, blockId: null, solPrice: null, rewind }
@@ -220,7 +232,7 @@ function readPast(
     }
     return { slot, blockId, solPrice, rewind }
   })
-  for (const price of [...stored, ...(checkpoint?.solPrice ? [checkpoint.solPrice] : [])])
+  for (const price of [...stored.prices, ...(checkpoint?.solPrice ? [checkpoint.solPrice] : [])])
     if (!voidTimes.has(price.time)) prices.add(price)
   return { prices, withdrawals }
 }

@@ -8,7 +8,7 @@ import { createLogger } from '../../runtime/logger.ts'
 import { createRegistry } from '../../runtime/telemetry.ts'
 import { migrate } from '../../store/migrate.ts'
 import type { Row, Store } from '../../store/store.ts'
-import { readPoolPrices } from '../../store/tables/sol-prices.ts'
+import { readPoolPrices, readStoredPrices } from '../../store/tables/sol-prices.ts'
 import { addTrackedWallets } from '../../store/tables/tracked-wallets.ts'
 import { slowPrices } from '../../testing/slow-events.ts'
 import { PRICE_MAX_AGE_SECONDS, startTestIngest } from '../../testing/start-test-ingest.ts'
@@ -66,7 +66,7 @@ async function startProcess(simulator: Simulator, store: Store) {
   const fold = await startFold({ store, log, logger, registry, onBug: () => {} })
   const ingest = await startTestIngest(simulator, log, {
     resumePoint: () => readResumePoint({ log, store, logger }),
-    poolPrices: () => readPoolPrices(store, 7200),
+    storedPrices: () => readStoredPrices(store, 7200),
     limits: { recheckSlots: 0, backoffMs: 5, finalityPatienceMs: 50 },
   })
   return { log, fold, ingest }
