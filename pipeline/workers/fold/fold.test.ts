@@ -52,7 +52,7 @@ const logger = createLogger('silent')
 const PARTITIONS = 3
 const WALLETS = 5
 /** Chains with forks. The first is folded slot by slot, the others seven slots at a time. */
-const FORKED_CHAINS = Number(process.env.FORKED_CHAINS ?? 2)
+const FORKED_CHAINS = Number(process.env.FORKED_CHAINS ?? 3)
 const addresses = [1, 2, 3, 4, 5].map((n) => addressFromBytes(new Uint8Array(32).fill(n)))
 
 let testStore: TestStore

@@ -355,7 +355,7 @@ test.serial(
       const time = simulator.market.timeOf(slot)
       const solPrice = { time, usdE9: 99_000_000_000n }
       const blockId = isSame ? blockIdOf(simulator.market.blockhash(slot)) : 5n
-      const marker = { ...aMarker(slot), blockTime: time, solPrice, blockId }
+      const marker = { ...markerOf(simulator, slot), solPrice, blockId }
       const rewind = { checkpoint: markerOf(simulator, START - 100), attempt: 3 }
       const follower = { ...marker, slot: slot + 1, parent: slot, blockId: 6n }
       const ingest = await ingestOf(simulator, recorded.log, null, {
@@ -402,17 +402,16 @@ test.serial(
       time: simulator.market.timeOf(slot),
       usdE9,
     })
-    const markerOf = (slot: number, solPrice: SolPrice) => ({
-      ...aMarker(slot),
-      blockTime: simulator.market.timeOf(slot),
+    const pricedAt = (slot: number, solPrice: SolPrice) => ({
+      ...markerOf(simulator, slot),
       solPrice,
     })
     const valid = priceOf(START - 120, 98_000_000_000n)
     const withdrawn = priceOf(START - 110, 99_000_000_000n)
     const markers = [
-      markerOf(START - 120, valid),
-      markerOf(START - 110, withdrawn),
-      markerOf(START - 100, withdrawn),
+      pricedAt(START - 120, valid),
+      pricedAt(START - 110, withdrawn),
+      pricedAt(START - 100, withdrawn),
     ]
     const recorded = recordingLog()
     const ingest = await ingestOf(simulator, recorded.log, null, {
