@@ -4,7 +4,7 @@ import type { KafkaConfig } from '../config.ts'
 import type { Logger } from '../runtime/logger.ts'
 import { createKafkaLogger } from './kafka-logger.ts'
 import { stopIdleTimers } from './kafka-request-queue.ts'
-import { leaveSilentBroker, openSocket } from './kafka-sockets.ts'
+import { byAnswer, leaveSilentBroker, leaveSilentOnConnect, openSocket } from './kafka-sockets.ts'
 import { loadZstd } from './zstd.ts'
 
 // Types for the rest of this room. No other file imports the package of the client.
@@ -22,6 +22,7 @@ export type KafkaClient = Kafka
 export const { AssignerProtocol, PartitionAssigners } = kafkajs
 
 stopIdleTimers()
+leaveSilentOnConnect()
 
 const zstd = await loadZstd()
 kafkajs.CompressionCodecs[kafkajs.CompressionTypes.ZSTD] = () => zstd
@@ -44,7 +45,7 @@ export function createKafkaClient(config: KafkaConfig, logger: Logger): KafkaCli
 function connectionOf({ brokers, ssl, sasl }: KafkaConfig) {
   return {
     clientId: 'tracked-wallets',
-    brokers: [...brokers],
+    brokers: () => byAnswer(brokers),
     connectionTimeout: 3000,
     requestTimeout: 15_000,
     ssl,
@@ -89,6 +90,7 @@ export async function withAdmin<T>(
   options?: AdminConfig,
 ): Promise<T> {
   const admin = kafka.admin(options)
+  admin.on(admin.events.REQUEST_TIMEOUT, ({ payload }) => leaveSilentBroker(payload.broker))
   try {
     await admin.connect()
     return await ask(admin)

@@ -73,10 +73,18 @@ test(`brokers of a cluster killed in turn under load: nothing that was acknowled
   const dir = mkdtempSync(join(tmpdir(), 'kafka-cluster-'))
   const { KAFKA_BROKERS = '' } = await startServers(dir, SERVERS)
   const brokers = KAFKA_BROKERS.split(',')
-  let log: EventLog | undefined
+  const logs: EventLog[] = []
   try {
-    const deps = { logger: createLogger('silent'), registry: createRegistry() }
-    log = await createKafkaLog({ brokers, topicPrefix: '', ssl: false, sasl: null }, deps)
+    const open = async (seeds: string[]) => {
+      const config = { brokers: seeds, topicPrefix: '', ssl: false, sasl: null }
+      const opened = await createKafkaLog(config, {
+        logger: createLogger('silent'),
+        registry: createRegistry(),
+      })
+      logs.push(opened)
+      return opened
+    }
+    const log = await open(brokers)
     t.deepEqual(await replication(brokers), { replicas: 3, minInSync: '2' })
 
     const readers = [new Seen(), new Seen()] as const
@@ -100,17 +108,24 @@ test(`brokers of a cluster killed in turn under load: nothing that was acknowled
     const stoppedAt = Date.now()
     await Promise.all(readers.map((reader) => reader.until(slot + 2)))
     t.true(Date.now() - stoppedAt < 60_000)
+    // A process that starts meanwhile, with that broker first in its list, reads from then on.
+    const [first = '', hung = '', third = ''] = brokers
+    const late = new Seen()
+    const started = await open([hung, first, third])
+    await started.consume({ mode: 'follow', sinceMs: 0 }, late.handler)
+    await late.until(slot + 2)
     process.kill(hanging?.pid ?? 0, 'SIGCONT')
     isOver = true
     await appending
-    await Promise.all(readers.map((reader) => reader.until(slot)))
+    await Promise.all([...readers, late].map((reader) => reader.until(slot)))
     const expected = Array.from({ length: slot }, (_, index) => [
       `record ${index + 1}`,
       `marker ${index + 1}`,
     ]).flat()
     for (const { entries } of readers) for (const seen of entries) t.deepEqual([...seen], expected)
+    for (const seen of late.entries) t.deepEqual([...seen], expected.slice(-seen.size))
   } finally {
-    await log?.close()
+    await Promise.all(logs.map((opened) => opened.close()))
     await stopServers(dir)
     rmSync(dir, { recursive: true, force: true })
   }

@@ -17,7 +17,6 @@ import {
 } from './kafka-client.ts'
 import { GroupLease, type GroupTimes } from './kafka-lease.ts'
 import { groupIdOf } from './kafka-offsets.ts'
-import { leaveSilentBroker } from './kafka-sockets.ts'
 import { createConsumer } from './kafka-stop.ts'
 import type { BatchHandler, ConsumeOptions, Consumer, LogRecord } from './log.ts'
 import type { LogMessage } from './log-message.ts'
@@ -165,7 +164,6 @@ export class SupervisedConsumer<R = LogRecord> implements Consumer {
       ],
       retry: { retries: 5, initialRetryTime: 50, maxRetryTime: 1000, restartOnFailure: never },
     })
-    consumer.on(consumer.events.REQUEST_TIMEOUT, ({ payload }) => leaveSilentBroker(payload.broker))
     const crashed = new Promise<Error>((resolve) => {
       consumer.on(consumer.events.CRASH, ({ payload }) => resolve(payload.error))
     })

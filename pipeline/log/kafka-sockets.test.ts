@@ -1,7 +1,10 @@
 import { once } from 'node:events'
+import { type AddressInfo, createServer, type Server } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import test from 'ava'
-import { leaveSilentBroker, openSocket } from './kafka-sockets.ts'
+import { createLogger } from '../runtime/logger.ts'
+import { createKafkaClient, withAdmin } from './kafka-client.ts'
+import { byAnswer, leaveSilentBroker, openSocket } from './kafka-sockets.ts'
 
 test.serial(
   'a broker is refused for five seconds, also if the clock was days fast meanwhile',
@@ -48,3 +51,28 @@ test('connections that fail many requests before they are open leave no warning 
   await nextTurn()
   t.deepEqual(warnings, [])
 })
+
+test('a broker that accepts connections and answers nothing is left after five seconds: the next of the list is asked', async (t) => {
+  const silent = createServer()
+  const next = createServer((socket) => socket.destroy())
+  const brokers = await Promise.all([silent, next].map(listen))
+  t.teardown(() => {
+    silent.close()
+    next.close()
+  })
+  const config = { brokers, topicPrefix: '', ssl: false, sasl: null }
+  const kafka = createKafkaClient(config, createLogger('silent'))
+  const started = performance.now()
+  const described = withAdmin(kafka, (admin) => admin.describeCluster())
+  const asked = once(next, 'connection').then(() => 'the next is asked')
+  t.is(await Promise.race([asked, described.catch(({ message }) => message)]), 'the next is asked')
+  t.true(performance.now() - started >= 5000)
+  await t.throwsAsync(described)
+  // A client of later asks the other one at once.
+  t.deepEqual(byAnswer(brokers), brokers.toReversed())
+})
+
+async function listen(server: Server): Promise<string> {
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`
+}

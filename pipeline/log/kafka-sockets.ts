@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module'
 import { connect, isIP, Socket } from 'node:net'
 import { type ConnectionOptions, connect as connectTls } from 'node:tls'
 
@@ -53,6 +54,42 @@ export function leaveSilentBroker(broker: string): void {
   silentUntil.set(broker, performance.now() + SILENT_MS)
   for (const socket of sockets.get(broker) ?? []) socket.destroy(new Error(SILENT))
 }
+
+/**
+ * Returns the brokers in the order in which a new client asks them: those that have been silent
+ * come last, the latest at the end. Otherwise each new client would wait for the same one again.
+ */
+export function byAnswer(brokers: readonly string[]): string[] {
+  const silent = (broker: string) => silentUntil.get(broker) ?? 0
+  return [...brokers].sort((a, b) => silent(a) - silent(b))
+}
+
+/**
+ * Leaves a broker that accepts a connection and does not answer the first request on it within five
+ * seconds. kafkajs 2.2.4 would wait 15 s, and retry on that connection without the versions that
+ * the request asks for, which fails. A client asks the first broker of its list first, so each new
+ * one would fail for as long as that broker hangs.
+ */
+export function leaveSilentOnConnect(): void {
+  const { prototype } = BrokerClass
+  const ask = prototype.apiVersions
+  prototype.apiVersions = function (this: SeedBroker) {
+    const timer = setTimeout(leaveSilentBroker, SILENT_MS, this.brokerAddress)
+    return ask.call(this).finally(() => clearTimeout(timer))
+  }
+}
+
+/** The part of a broker in kafkajs 2.2.4 that is used here. */
+interface SeedBroker {
+  /** `host:port` */
+  readonly brokerAddress: string
+  /** Sends the first request on a connection to a broker of which nothing is known. */
+  apiVersions(): Promise<unknown>
+}
+
+const BrokerClass: { readonly prototype: SeedBroker } = createRequire(import.meta.url)(
+  'kafkajs/src/broker/index.js',
+)
 
 const SILENT = 'the broker did not answer in time'
 
