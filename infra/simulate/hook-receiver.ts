@@ -8,6 +8,7 @@ import { post, type TestWallet, tokenOf } from '../../api/testing/a-wallet.ts'
 import { ask } from '../../api/testing/ask.ts'
 import { createRandom } from '../simulator/random.ts'
 import { until } from '../whole-service/customer.ts'
+import { DeliveryOrder } from './delivery-order.ts'
 import { type ReceivedTrades, receivedOf } from './followed.ts'
 
 /** How a receiver behaves: `flaky` fails, hangs up and answers twice; `slow` takes its time. */
@@ -22,7 +23,7 @@ const FLAKY_ONE_IN = 12
 /** A receiver of a webhook of all trades, which keeps each message once (rule M1). */
 export class HookReceiver {
   readonly manner: Manner
-  readonly #messages = new Map<string, Exclude<Followed, { kind: 'gap' }>>()
+  readonly #delivered = new DeliveryOrder<Exclude<Followed, { kind: 'gap' }>>()
   /** Faults of deliveries. */
   readonly faults: string[] = []
   #url = ''
@@ -76,14 +77,14 @@ export class HookReceiver {
     )
   }
 
-  /** Trades in the order in which they came first, without those that were withdrawn. */
+  /** Trades in the order of the deliveries, each once, without those that were withdrawn. */
   received(): ReceivedTrades {
-    return receivedOf([...this.#messages.values()])
+    return receivedOf(this.#delivered.messages)
   }
 
   /** How many different trades came, withdrawn ones too. */
   get trades(): number {
-    return [...this.#messages.values()].filter(({ kind }) => kind === 'trade').length
+    return this.#delivered.messages.filter(({ kind }) => kind === 'trade').length
   }
 
   async #read(
@@ -96,10 +97,8 @@ export class HookReceiver {
       const { messages } = await readDelivery(body, headers, this.#secret, { now })
       for (const message of messages)
         if (message.kind === 'gap') this.faults.push('a webhook has a gap')
-        else if ('tradeId' in message) {
-          const name = `${message.kind} ${message.tradeId}`
-          if (!this.#messages.has(name)) this.#messages.set(name, message)
-        }
+        else if ('tradeId' in message)
+          this.#delivered.add(`${message.kind} ${message.tradeId}`, message)
       return true
     } catch (error) {
       this.faults.push(`a delivery is not right: ${error instanceof Error ? error.message : ''}`)
