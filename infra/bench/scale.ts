@@ -6,19 +6,22 @@ import type { Store } from '../../pipeline/store/store.ts'
 import { newestWallet, readTrackedWallets } from '../../pipeline/store/tables/tracked-wallets.ts'
 import { stopOnSignal } from '../operator/stop-on-signal.ts'
 import { serversStatus, startServers, stopServers } from '../servers/servers.ts'
+import { describeDifference, MAX_AGE_SECONDS } from '../simulate/compare.ts'
+import { Customer } from '../whole-service/customer.ts'
 import { emptyServers } from '../whole-service/deployment.ts'
 import { type AtEnd, withEnd } from './kit/at-end.ts'
 import { diskKiB } from './kit/disk.ts'
 import { print, printHead, printRow, sum } from './kit/figures.ts'
 import { readOptions } from './kit/options.ts'
-import { growingStages } from './scale/backlog.ts'
+import { growingStages, untilStill } from './scale/backlog.ts'
+import { compareSample } from './scale/compare-sample.ts'
 import { confirmedSlot } from './scale/due.ts'
 import { countOpen, fill, tableSizes } from './scale/fill.ts'
 import { copyFilled, openFilled } from './scale/filled.ts'
 import { trackedAddresses } from './scale/market-options.ts'
 import { countSwaps, measureBurst, measureLoad } from './scale/measure.ts'
 import { printReport } from './scale/report.ts'
-import { startRig } from './scale/rig.ts'
+import { type Rig, startRig } from './scale/rig.ts'
 
 const USAGE = `npm run -s bench -- scale [options]
 
@@ -39,6 +42,10 @@ of the load:
                       (1000)
   --burst N           swaps a second of the burst afterwards (10000)
   --burst-seconds N   its length; 0: no burst (10)
+and afterwards:
+  --compare N         wallets of which every answer of REST is compared with the slow reference, and
+                      a twentieth as many tokens, once nothing is stored any more; 0: none (0)
+  --seed N            which ones (1)
 
 The data take some 100 GB with the defaults.`
 
@@ -55,6 +62,8 @@ const DEFAULTS = {
   sockets: 1000,
   burst: 10_000,
   'burst-seconds': 10,
+  compare: 0,
+  seed: 1,
 }
 type Options = typeof DEFAULTS
 
@@ -69,10 +78,10 @@ export async function run(args: readonly string[]): Promise<void> {
   const read = readOptions(args, USAGE, DEFAULTS)
   if (read === null) return
   const { options } = read
-  const { fill, data, sockets, 'burst-seconds': burstSeconds, ...positive } = options
+  const { fill, data, sockets, 'burst-seconds': burstSeconds, compare, ...positive } = options
   const areValid =
     ['only', 'no', 'yes'].includes(fill) &&
-    [sockets, burstSeconds].every((value) => value >= 0) &&
+    [sockets, burstSeconds, compare].every((value) => value >= 0) &&
     Object.values(positive).every((value) => value > 0)
   if (!areValid) throw new Error(USAGE)
   await withEnd(stopOnSignal(), (atEnd) => fillAndMeasure(options, atEnd))
@@ -153,6 +162,33 @@ async function measure(
   const burstFigures = hasBurst ? await measureBurst(rig, options['burst-seconds']) : null
   print(`load average ${loadavg()[0]?.toFixed(1)}\n`)
   printReport({ load, burst: burstFigures, kafkaBytes, clickhouseBytes })
+  if (options.compare > 0) await compare(store, rig, { ...options, wallets })
+}
+
+/** Compares what REST answers about a sample, once the service stores nothing new. */
+async function compare(
+  store: Store,
+  rig: Rig,
+  options: { readonly wallets: number; readonly compare: number; readonly seed: number },
+): Promise<void> {
+  const now = await untilStill(rig)
+  const startedAt = performance.now()
+  const seconds = () => ((performance.now() - startedAt) / 1000).toFixed(0)
+  const { answers, differences } = await compareSample({
+    store,
+    customer: new Customer(rig.url, rig.key),
+    wallets: options.wallets,
+    size: options.compare,
+    seed: options.seed,
+    now,
+    solPriceMaxAgeSeconds: MAX_AGE_SECONDS,
+    tell: (done) => {
+      if (done % 200 === 0) print(`${done} wallets compared after ${seconds()} s`)
+    },
+  })
+  for (const difference of differences.slice(0, 10)) print(describeDifference(difference))
+  print(`\n${answers} answers compared in ${seconds()} s, ${differences.length} differ`)
+  if (differences.length > 0) throw new Error('answers differ from the slow reference')
 }
 
 async function bytesOf(store: Store): Promise<number> {

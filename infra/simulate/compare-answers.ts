@@ -3,7 +3,8 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Customer } from '../whole-service/customer.ts'
 import { type Difference, MAX_AGE_SECONDS, type Query, REST, type TrueTables } from './compare.ts'
 import { STALLED_MS } from './patience.ts'
-import { type SlowAnswer, slowAnswers } from './slow-answers.ts'
+import type { SlowAnswer } from './slow-answer.ts'
+import { slowAnswers } from './slow-answers.ts'
 
 /** How long an API process may take until it has the stored facts about mints. */
 const ARRIVAL_MS = 30_000
@@ -158,7 +159,7 @@ function differenceOf(path: string, expected: object, found: object): Difference
 }
 
 /** The same without `computed_at`, which tells when and not what (rule C19). */
-function withoutTime(value: unknown): unknown {
+export function withoutTime(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutTime)
   if (typeof value !== 'object' || value === null || !('computed_at' in value)) return value
   const { computed_at: _, ...rest } = value

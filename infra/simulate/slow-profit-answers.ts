@@ -1,12 +1,7 @@
 import { aliasOf } from '../../pipeline/domain/alias.ts'
-import { compareEventKeys } from '../../pipeline/domain/event-key.ts'
 import { Rational } from '../../pipeline/testing/rational.ts'
-import { type SlowEvent, slowEvent } from '../../pipeline/testing/slow-events.ts'
-import {
-  type SlowPrice,
-  type SlowPriceInputs,
-  slowTokenPrice,
-} from '../../pipeline/testing/slow-prices.ts'
+import type { SlowEvent } from '../../pipeline/testing/slow-events.ts'
+import type { SlowPrice } from '../../pipeline/testing/slow-prices.ts'
 import {
   type PriceAt,
   type SlowPosition,
@@ -15,33 +10,36 @@ import {
   slowPositions,
   slowWorth,
 } from '../../pipeline/testing/slow-profit.ts'
-import type { AnswerInputs, SlowAnswer } from './slow-answers.ts'
+import { type FactsByMint, inSol, oneAnswer, type SlowAnswer } from './slow-answer.ts'
 
 const MODES = ['raw', 'strict'] as const
-const inSol = (lamports: bigint) => new Rational(lamports, 10n ** 9n).toNumber()
 
-/** What `/positions` and `/pnl` of each wallet must answer, in both modes (rules L6 to L8). */
-export function slowProfitAnswers(inputs: AnswerInputs, prices: SlowPriceInputs): SlowAnswer[] {
-  const ordered = [...inputs.events].sort(compareEventKeys)
-  return Array.from({ length: inputs.wallets }, (_, at) => at + 1).flatMap((wallet) => {
-    const own = ordered.filter((event) => event.wallet === wallet).map(slowEvent)
-    const priceAt = (mint: string, time: number) => slowTokenPrice(prices, mint, wallet, time)
-    return MODES.flatMap((mode) => {
-      const events = slowEventsOf(own, mode)
-      return [
-        ...positionsAnswers(wallet, mode, events, priceAt, inputs),
-        ...pnlAnswers(wallet, mode, events, priceAt, inputs.now),
-      ]
-    })
+/** What the answers about a wallet's profit follow from. */
+export interface ProfitInputs {
+  /** Its events, in order of the event key. */
+  readonly events: readonly SlowEvent[]
+  readonly priceAt: PriceAt
+  readonly facts: FactsByMint
+  /** Block time of the newest stored slot. */
+  readonly now: number
+}
+
+/** What `/positions` and `/pnl` of a wallet must answer, in both modes (rules L6 to L8). */
+export function slowProfitAnswers(wallet: number, inputs: ProfitInputs): SlowAnswer[] {
+  const { priceAt, now } = inputs
+  return MODES.flatMap((mode) => {
+    const events = slowEventsOf(inputs.events, mode)
+    return [
+      ...positionsAnswers(wallet, mode, { ...inputs, events }),
+      ...pnlAnswers(wallet, mode, events, priceAt, now),
+    ]
   })
 }
 
 function positionsAnswers(
   wallet: number,
   mode: (typeof MODES)[number],
-  events: readonly SlowEvent[],
-  priceAt: PriceAt,
-  { now, facts }: AnswerInputs,
+  { events, priceAt, facts, now }: ProfitInputs,
 ): SlowAnswer[] {
   const all = slowPositions(events)
   return (['open', 'closed', 'all'] as const).map((status) => ({
@@ -58,7 +56,7 @@ function positionItem(
   position: SlowPosition,
   found: SlowPrice | null,
   now: number,
-  facts: AnswerInputs['facts'],
+  facts: FactsByMint,
 ): Record<string, unknown> {
   const { mint, decimals, amount, cost, realized, boughtLamports, soldLamports } = position
   const { firstTradeTime: first, lastTradeTime: last } = position
@@ -108,10 +106,8 @@ function pnlAnswers(
   now: number,
 ): SlowAnswer[] {
   const from = now - 5 * 3600
-  const answer = (interval: '1h' | '1d', query: string, times: number[]): SlowAnswer => ({
-    path: `/wallets/${aliasOf(wallet)}/pnl?interval=${interval}&mode=${mode}${query}`,
-    paging: null,
-    fields: {
+  const answer = (interval: '1h' | '1d', query: string, times: number[]) =>
+    oneAnswer(`/wallets/${aliasOf(wallet)}/pnl?interval=${interval}&mode=${mode}${query}`, {
       wallet: aliasOf(wallet),
       interval,
       mode,
@@ -128,9 +124,7 @@ function pnlAnswers(
           unpriced: point.unpriced,
         }),
       ),
-    },
-    items: [],
-  })
+    })
   const multiples = (first: number, step: number) => {
     const times: number[] = []
     for (let time = first; time <= now; time += 1) if (time % step === 0) times.push(time)

@@ -278,6 +278,16 @@ function positionRow({ wallet, mint, history, token }: Token): SlowRow {
   }
 }
 
+/** The row of `wallet_metrics` of one wallet, of its own events, in any order, and balances. */
+export function slowMetricsRow(
+  wallet: number,
+  events: readonly WalletEvent[],
+  balances: readonly BalanceRecord[],
+): SlowRow {
+  const history = [...events].sort(compareEventKeys).map(slowEvent)
+  return metricsRow({ wallet, history, balances })
+}
+
 function metricsRow({ wallet, history, balances }: Books): SlowRow {
   const books = slowBooks(history)
   const newest = history.at(-1)

@@ -13,6 +13,8 @@ export type Backlog = Readonly<Record<Stage, number>>
 /** A stage that is at most so far behind has no backlog: a slot takes as long to pass it. */
 const NO_BACKLOG_SLOTS = 5
 const POLL_MS = 500
+/** A service that shows the same place after so long has nothing left to do. */
+const STILL_MS = 5000
 /** A process that does not tell its progress for so long has failed. */
 const ANSWER_MS = 60_000
 
@@ -34,9 +36,26 @@ export async function readBacklog({ market, fleet, url }: Rig): Promise<Backlog>
   }
 }
 
+/**
+ * Stops ingest. Resolves once everything on the log is stored and served, with the block time of
+ * the newest slot in unix seconds.
+ */
+export async function untilStill({ fleet, url }: Rig): Promise<number> {
+  const [ingest] = fleet.of('ingest')
+  await ingest?.process?.stop()
+  for (let last: string | null = null; ; await pause(STILL_MS)) {
+    const text = await read(`${url}/status`)
+    const { storage, feed } = JSON.parse(text) as Status
+    const place = JSON.stringify([storage, feed])
+    if (place === last && storage.block_time !== null && storage.slot === feed.slot)
+      return storage.block_time
+    last = place
+  }
+}
+
 /** The part of `GET /status` that is read here (rule J4). */
 interface Status {
-  readonly storage: { readonly slot: number | null }
+  readonly storage: { readonly slot: number | null; readonly block_time: number | null }
   readonly feed: { readonly slot: number | null }
 }
 
