@@ -1,8 +1,8 @@
-import type { Address } from '../../../pipeline/domain/address.ts'
-import type { BalanceRecord, Swap, WalletEvent } from '../../../pipeline/domain/event.ts'
-import type { Row, Store } from '../../../pipeline/store/store.ts'
-import type { SlowPriceInputs } from '../../../pipeline/testing/slow-prices.ts'
-import type { FactsByMint } from '../../simulate/slow-answer.ts'
+import type { Address } from '../../pipeline/domain/address.ts'
+import type { BalanceRecord, Swap, WalletEvent } from '../../pipeline/domain/event.ts'
+import type { Row, Store } from '../../pipeline/store/store.ts'
+import type { SlowPriceInputs } from '../../pipeline/testing/slow-prices.ts'
+import type { FactsByMint } from './slow-answer.ts'
 
 /** What is stored of one wallet, in no order. */
 export interface StoredWallet {

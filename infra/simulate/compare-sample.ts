@@ -1,17 +1,19 @@
 import { isDeepStrictEqual } from 'node:util'
 import pMap from 'p-map'
-import type { Address } from '../../../pipeline/domain/address.ts'
-import { aliasOf } from '../../../pipeline/domain/alias.ts'
-import type { Swap } from '../../../pipeline/domain/event.ts'
-import { compareEventKeys } from '../../../pipeline/domain/event-key.ts'
-import { batches } from '../../../pipeline/runtime/batches.ts'
-import type { Store } from '../../../pipeline/store/store.ts'
-import { slowEvent, slowValue } from '../../../pipeline/testing/slow-events.ts'
-import { type SlowPriceInputs, slowTokenPrice } from '../../../pipeline/testing/slow-prices.ts'
-import type { PriceAt } from '../../../pipeline/testing/slow-profit.ts'
-import { slowMetricsRow } from '../../../pipeline/testing/slow-tables.ts'
-import { type Difference, REST } from '../../simulate/compare.ts'
-import { compareAnswers, withoutTime } from '../../simulate/compare-answers.ts'
+import type { Address } from '../../pipeline/domain/address.ts'
+import { aliasOf } from '../../pipeline/domain/alias.ts'
+import type { Swap } from '../../pipeline/domain/event.ts'
+import { compareEventKeys } from '../../pipeline/domain/event-key.ts'
+import { batches } from '../../pipeline/runtime/batches.ts'
+import type { Store } from '../../pipeline/store/store.ts'
+import { slowEvent, slowValue } from '../../pipeline/testing/slow-events.ts'
+import { type SlowPriceInputs, slowTokenPrice } from '../../pipeline/testing/slow-prices.ts'
+import type { PriceAt } from '../../pipeline/testing/slow-profit.ts'
+import { slowMetricsRow } from '../../pipeline/testing/slow-tables.ts'
+import { createRandom } from '../simulator/random.ts'
+import type { Customer } from '../whole-service/customer.ts'
+import { type Difference, REST } from './compare.ts'
+import { compareAnswers, withoutTime } from './compare-answers.ts'
 import {
   byActivity,
   type FactsByMint,
@@ -22,13 +24,11 @@ import {
   type Traded,
   tradedOf,
   tradesAnswer,
-} from '../../simulate/slow-answer.ts'
-import { byHolders, type HeldToken, heldToken } from '../../simulate/slow-answers.ts'
-import { LEADERBOARDS, leaderboardAnswer, type Ranked } from '../../simulate/slow-leaderboards.ts'
-import { slowTokenAnswers } from '../../simulate/slow-token-answers.ts'
-import { holding, metricsItem, slowWalletAnswers } from '../../simulate/slow-wallet-answers.ts'
-import { createRandom } from '../../simulator/random.ts'
-import type { Customer } from '../../whole-service/customer.ts'
+} from './slow-answer.ts'
+import { byHolders, type HeldToken, heldToken } from './slow-answers.ts'
+import { LEADERBOARDS, leaderboardAnswer, type Ranked } from './slow-leaderboards.ts'
+import { slowTokenAnswers } from './slow-token-answers.ts'
+import { holding, metricsItem, slowWalletAnswers } from './slow-wallet-answers.ts'
 import {
   readLastSwaps,
   readMintFacts,

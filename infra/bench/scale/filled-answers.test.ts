@@ -3,11 +3,11 @@ import { markStored } from '../../../api/testing/rows.ts'
 import { startApi } from '../../../api/testing/start-api.ts'
 import { MARKED_PARTITIONS } from '../../../api/testing/state-writer.ts'
 import { MAX_AGE_SECONDS } from '../../simulate/compare.ts'
+import { compareSample } from '../../simulate/compare-sample.ts'
 import { blockTimeOf } from '../../simulator/market/slot-time.ts'
 import { Customer } from '../../whole-service/customer.ts'
 import { withStore } from '../kit/folder.ts'
 import { strangerOf } from '../kit/stranger.ts'
-import { compareSample } from './compare-sample.ts'
 import { fill } from './fill.ts'
 
 const WALLETS = 30
