@@ -11,9 +11,11 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
+import { createServer } from 'node:http'
+import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { isDeepStrictEqual } from 'node:util'
 import test, { type ExecutionContext } from 'ava'
 import { newWallet, tokenOf } from '../../api/testing/a-wallet.ts'
@@ -221,23 +223,44 @@ test.serial(
   },
 )
 
-test.serial('a start that waits for a server ends within 10 s of SIGTERM (J5)', async (t) => {
-  const connections = new EventEmitter()
-  const silent = createServer((socket) => connections.emit('next', socket))
-  await once(silent.listen(0, '127.0.0.1'), 'listening')
+test.serial('a Kafka that accepts connections and answers nothing is named (J1)', async (t) => {
+  const silent = createTcpServer().listen(0, '127.0.0.1')
+  t.teardown(() => silent.close())
+  await once(silent, 'listening')
   const { port } = silent.address() as AddressInfo // listening on TCP
+  const KAFKA_BROKERS = `127.0.0.1:${port}`
+  const service = start(t, { DATA_DIR: join(folder, 'silent'), KAFKA_BROKERS })
+  t.is(await service.ended, 1)
+  t.is(
+    messages(service),
+    `KAFKA_BROKERS: no answer from ${KAFKA_BROKERS}: Connection error: the broker did not answer in time\n`,
+  )
+})
+
+test.serial('a start that waits for a server ends within 10 s of SIGTERM (J5)', async (t) => {
+  const statements = new EventEmitter()
+  const hanging = createServer(async (request, response) => {
+    const statement = `${request.url} ${await text(request)}`
+    if (/CREATE.DATABASE|SELECT 1$/.test(statement)) response.end('1\n')
+    else statements.emit('waits')
+  }).listen(0, '127.0.0.1')
+  t.teardown(() => {
+    hanging.close()
+    hanging.closeAllConnections()
+  })
+  await once(hanging, 'listening')
+  const { port } = hanging.address() as AddressInfo // listening on TCP
   const service = start(t, {
     DATA_DIR: join(folder, 'waiting'),
-    KAFKA_BROKERS: `127.0.0.1:${port}`,
+    CLICKHOUSE_URL: `http://127.0.0.1:${port}`,
+    SECRET_KEY,
+    JWT_KEYS_FILE,
   })
-  await once(connections, 'next') // the check before the start
-  const [socket] = await once(connections, 'next')
+  await once(statements, 'waits')
   const beganAt = Date.now()
   t.is(await service.stop(), 1)
   t.true(Date.now() - beganAt < 10_000)
   t.is(messages(service), 'not stopped after 9500 ms\n')
-  socket.destroy()
-  silent.close()
 })
 
 test.serial(
