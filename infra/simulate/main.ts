@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pLimit from 'p-limit'
 import { readOptions } from '../bench/kit/options.ts'
+import { stopOnSignal } from '../operator/stop-on-signal.ts'
 import { startServers, stopServers } from '../servers/servers.ts'
 import { mountSmallDisks } from '../servers/small-disks.ts'
 import { describeDifference } from './compare.ts'
@@ -77,7 +78,13 @@ async function main(): Promise<number> {
     silences.push(...run.silences)
   }
   const seeds = Array.from({ length: last - first + 1 }, (_, at) => first + at)
-  const runAll = () => Promise.all(seeds.map((one) => limit(runOne, one)))
+  const stopping = stopOnSignal()
+  const interrupted = new Promise<never>((_, reject) => {
+    stopping.addEventListener('abort', () => reject(new Error('interrupted')))
+  })
+  interrupted.catch(() => {}) // it may come before the runs begin
+  const runAll = () =>
+    Promise.race([interrupted, Promise.all(seeds.map((one) => limit(runOne, one)))])
   try {
     if (servers === null) await runAll()
     else await withServers(servers, { cluster, ...(portBase !== 0 && { portBase }) }, runAll)

@@ -28,6 +28,12 @@ export interface ServiceProcess {
   kill(): Promise<number | string>
 }
 
+/** Programs that run. They end with this process, unless it is killed. */
+const running = new Set<ChildProcess>()
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL')
+})
+
 /**
  * Starts `node <nodeOptions> dist/<script> <args>` in `root`. Its environment is `env`, and PATH
  * and HOME of this process.
@@ -44,6 +50,8 @@ export function startProcess(
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
+  running.add(child)
+  child.once('exit', () => running.delete(child))
   const lines = new Map<string, string>()
   const printed = new EventEmitter().setMaxListeners(0)
   let stdout = ''
