@@ -1,3 +1,4 @@
+import { batches } from '../../runtime/batches.ts'
 import { insertRows } from '../insert-rows.ts'
 import type { Store } from '../store.ts'
 
@@ -71,19 +72,26 @@ export async function readSnapshotsSince(store: Store, sinceMs: number): Promise
   return rows.map(({ wallet }) => wallet)
 }
 
-/** Returns the first snapshots of some accounts of wallets. */
+/** A statement of more than 256 KiB is refused (`max_query_size`). */
+const ACCOUNTS_PER_QUERY = 2000
+
+/** Returns the first snapshots of some accounts of wallets, however many. */
 export async function readSnapshots(
   store: Store,
   wanted: readonly { readonly wallet: number; readonly account: string }[],
 ): Promise<BalanceSnapshot[]> {
-  if (wanted.length === 0) return []
-  const keys = wanted.map(({ wallet, account }) => `(${wallet}, '${account}')`)
-  const rows = await store.query<
-    Pick<BalanceSnapshot, 'wallet' | 'account' | 'mint'> & { slot: string; amount: string }
-  >(
-    `SELECT wallet, account, mint, slot, amount FROM balance_snapshots FINAL
-     WHERE (wallet, account) IN (${keys.join(', ')})
-     ORDER BY wallet, account, slot LIMIT 1 BY wallet, account LIMIT 10000000`,
-  )
-  return rows.map((row) => ({ ...row, slot: Number(row.slot), amount: BigInt(row.amount) }))
+  const found: BalanceSnapshot[] = []
+  for (const some of batches(wanted, ACCOUNTS_PER_QUERY)) {
+    const keys = some.map(({ wallet, account }) => `(${wallet}, '${account}')`)
+    const rows = await store.query<
+      Pick<BalanceSnapshot, 'wallet' | 'account' | 'mint'> & { slot: string; amount: string }
+    >(
+      `SELECT wallet, account, mint, slot, amount FROM balance_snapshots FINAL
+       WHERE (wallet, account) IN (${keys.join(', ')})
+       ORDER BY wallet, account, slot LIMIT 1 BY wallet, account LIMIT 10000000`,
+    )
+    for (const row of rows)
+      found.push({ ...row, slot: Number(row.slot), amount: BigInt(row.amount) })
+  }
+  return found
 }
