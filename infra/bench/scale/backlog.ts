@@ -18,8 +18,12 @@ const STILL_MS = 5000
 /** A process that does not tell its progress for so long has failed. */
 const ANSWER_MS = 60_000
 
-/** Reads how far the stages are behind. A stage that has seen no slot is behind by its number. */
+/**
+ * Reads how far the stages are behind. A stage that has seen no slot is behind by its number.
+ * Rejects with what a process said that has ended.
+ */
 export async function readBacklog({ market, fleet, url }: Rig): Promise<Backlog> {
+  fleet.supervise()
   const due = confirmedSlot(Date.now())
   // In the order of the stages: what moves between two readings must not look like a backlog.
   const { confirmed } = await market.ask({ kind: 'slot' }, 'slot')

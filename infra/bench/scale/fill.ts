@@ -34,8 +34,11 @@ const ROWS_PER_INSERT = 200_000
 /** So many times more mints than the first wallets trade. */
 const MINT_GROUPS = 50
 const USD_E9 = 150_000_000_000n
-/** Write time of all rows: the API treats rows of the last 30 s as new. */
-const LONG_AGO = 'now64(3) - INTERVAL 1 HOUR'
+/**
+ * Write time of the copies: the first worker of a new log appends every state again that was stored
+ * in the last day (rule K26).
+ */
+const LONG_AGO = 'now64(3) - INTERVAL 2 DAY'
 
 /**
  * Fills the tables of an empty database with what a service has stored that has run for long. The
