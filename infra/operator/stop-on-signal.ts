@@ -4,3 +4,12 @@ export function stopOnSignal(): AbortSignal {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort())
   return stopping.signal
 }
+
+/** Rejects once the signal aborts: race the work with it that is to be left then. */
+export function interruption(stopping: AbortSignal): Promise<never> {
+  const interrupted = new Promise<never>((_, reject) => {
+    stopping.addEventListener('abort', () => reject(new Error('interrupted')))
+  })
+  interrupted.catch(() => {}) // it may come before the race
+  return interrupted
+}

@@ -5,6 +5,14 @@ import { type Difference, MAX_AGE_SECONDS, type Query, REST, type TrueTables } f
 import { STALLED_MS } from './patience.ts'
 import type { SlowAnswer } from './slow-answer.ts'
 import { slowAnswers } from './slow-answers.ts'
+import {
+  MINT_FACTS,
+  type MintFactRow,
+  mintFactsOf,
+  POOLS,
+  type PoolRow,
+  poolsOf,
+} from './stored-history.ts'
 
 /** How long an API process may take until it has the stored facts about mints. */
 const ARRIVAL_MS = 30_000
@@ -26,14 +34,8 @@ export async function compareRest(
   { events, tables }: TrueTables,
   tip: Tip,
 ): Promise<{ differences: Difference[]; rows: number }> {
-  const facts = await query<
-    { mint: string; supply: string | null } & Record<'symbol' | 'name', string>
-  >('SELECT mint, toString(supply) AS supply, symbol, name FROM mints FINAL')
-  const pools = await query<
-    Record<'at' | 'mint' | 'pool' | 'quote_mint' | 'price_quote' | 'price_base', string>
-  >(
-    'SELECT at, mint, pool, quote_mint, toString(price_quote) AS price_quote, toString(price_base) AS price_base FROM pool_states FINAL',
-  )
+  const facts = await query<MintFactRow>(MINT_FACTS)
+  const pools = await query<PoolRow>(POOLS)
   const prices = await query<{ time: string; source: 'pool' | 'file'; usd_e9: string }>(
     'SELECT time, source, usd_e9 FROM sol_prices FINAL',
   )
@@ -41,25 +43,14 @@ export async function compareRest(
     wallets: tables.wallet_metrics.length,
     events,
     metrics: tables.wallet_metrics,
-    facts: new Map(
-      facts.map(({ mint, supply, symbol, name }) => [
-        mint,
-        { supply: supply === null ? null : BigInt(supply), symbol, name },
-      ]),
-    ),
+    facts: mintFactsOf(facts),
     now: tip.time,
     prices: prices.map(({ time, source, usd_e9 }) => ({
       time: Number(time),
       source,
       usdE9: BigInt(usd_e9),
     })),
-    pools: pools.map((row) => ({
-      at: Number(row.at),
-      mint: row.mint,
-      pool: row.pool,
-      quoteMint: row.quote_mint,
-      price: { quote: BigInt(row.price_quote), base: BigInt(row.price_base) },
-    })),
+    pools: poolsOf(pools),
     maxAgeSeconds: MAX_AGE_SECONDS,
   })
   const differences: Difference[] = []
@@ -115,7 +106,7 @@ export async function compareAnswers(
 }
 
 async function whole(customer: Customer, { path, fields }: SlowAnswer): Promise<Difference | null> {
-  const body = withoutTime(await ask(customer, path)) as Body // an object, as it is asked for
+  const body = withoutTime(await askCustomer(customer, path)) as Body // an object, as it is asked for
   return isDeepStrictEqual(body, fields) ? null : differenceOf(path, fields, body)
 }
 
@@ -125,7 +116,7 @@ async function walk(customer: Customer, answer: SlowAnswer): Promise<Difference 
   const found: unknown[] = []
   for (let page = 1, cursor = ''; ; page += 1) {
     const place = paging === 'page' ? `&page=${page}` : cursor
-    const body = await ask(customer, `${path}${place}`.replace('?&', '?'))
+    const body = await askCustomer(customer, `${path}${place}`.replace('?&', '?'))
     const { items: some, has_more: hasMore, next_cursor: next } = body
     const list = withoutTime(some) as unknown[] // as the documents say
     found.push(...list)
@@ -144,7 +135,8 @@ async function walk(customer: Customer, answer: SlowAnswer): Promise<Difference 
   return differenceOf(path, first(items), first(found))
 }
 
-async function ask(customer: Customer, path: string): Promise<Body> {
+/** Asks REST. Rejects unless the answer is 200. */
+export async function askCustomer(customer: Customer, path: string): Promise<Body> {
   const { status, body } = await customer.get<Body>(path)
   if (status !== 200) throw new Error(`GET ${path}: ${status} ${JSON.stringify(body)}`)
   return body

@@ -2,18 +2,19 @@ import { isDeepStrictEqual } from 'node:util'
 import pMap from 'p-map'
 import type { Address } from '../../pipeline/domain/address.ts'
 import { aliasOf } from '../../pipeline/domain/alias.ts'
-import type { Swap } from '../../pipeline/domain/event.ts'
+import type { Swap, WalletEvent } from '../../pipeline/domain/event.ts'
 import { compareEventKeys } from '../../pipeline/domain/event-key.ts'
 import { batches } from '../../pipeline/runtime/batches.ts'
 import type { Store } from '../../pipeline/store/store.ts'
-import { slowEvent, slowValue } from '../../pipeline/testing/slow-events.ts'
+import { slowEvent } from '../../pipeline/testing/slow-events.ts'
 import { type SlowPriceInputs, slowTokenPrice } from '../../pipeline/testing/slow-prices.ts'
 import type { PriceAt } from '../../pipeline/testing/slow-profit.ts'
-import { slowMetricsRow } from '../../pipeline/testing/slow-tables.ts'
+import { type SlowRow, slowMetricsRow } from '../../pipeline/testing/slow-tables.ts'
+import { groupByMint } from '../../pipeline/workers/trending/trending-reader.ts'
 import { createRandom } from '../simulator/random.ts'
 import type { Customer } from '../whole-service/customer.ts'
 import { type Difference, REST } from './compare.ts'
-import { compareAnswers, withoutTime } from './compare-answers.ts'
+import { askCustomer, compareAnswers, withoutTime } from './compare-answers.ts'
 import {
   byActivity,
   type FactsByMint,
@@ -21,6 +22,7 @@ import {
   isHeld,
   oneAnswer,
   type SlowAnswer,
+  slowSwap,
   type Traded,
   tradedOf,
   tradesAnswer,
@@ -36,7 +38,6 @@ import {
   readSolSeries,
   readSwapsOfMints,
   readWalletHistories,
-  type StoredWallet,
 } from './stored-history.ts'
 
 /** A service that stores nothing new, and how much of it is compared. */
@@ -94,7 +95,8 @@ export async function compareSample(options: SampleOptions): Promise<SampleResul
 
 /** A wallet of the sample, or of a list. */
 interface SampledWallet extends Ranked {
-  readonly history: StoredWallet
+  readonly stored: readonly WalletEvent[]
+  readonly metrics: SlowRow
   readonly traded: readonly Traded[]
 }
 
@@ -113,12 +115,13 @@ class SampleComparison {
   }
 
   async compareWallets(numbers: readonly number[]): Promise<void> {
-    const { store, tell } = this.#options
+    const { store, now, tell } = this.#options
     for (const some of batches(numbers, WALLETS_PER_READ)) {
       const wallets = await this.#read(some)
       const mints = mintsOf(wallets)
       const facts = await readMintFacts(store, mints)
-      const prices = await this.#readPrices(mints)
+      const swaps = await readSwapsOfMints(store, mints, now - PRICE_SECONDS)
+      const prices = await this.#readPrices(mints, swaps)
       await pMap(wallets, (wallet) => this.#compareWallet(wallet, facts, prices), {
         concurrency: WALLETS_AT_ONCE,
       })
@@ -130,7 +133,7 @@ class SampleComparison {
     const { store, now } = this.#options
     const swaps = await this.#readToken(mint)
     const facts = await readMintFacts(store, [mint])
-    const prices = (await this.#readPrices([mint]))(mint)
+    const prices = (await this.#readPrices([mint], swaps))(mint)
     await this.#compare(slowTokenAnswers(mint, { swaps, prices, facts, now }))
     const { symbol = '', name = '' } = facts.get(mint) ?? {}
     const token = { address: mint, symbol: symbol || null, name: name || null }
@@ -169,14 +172,12 @@ class SampleComparison {
   }
 
   async #compareWallet(
-    { wallet, item, history }: SampledWallet,
+    { wallet, item, stored: events, metrics }: SampledWallet,
     facts: FactsByMint,
     prices: (mint: string) => SlowPriceInputs,
   ): Promise<void> {
     const { customer, now } = this.#options
-    const { events, balances } = history
     const priceAt = once((mint, time) => slowTokenPrice(prices(mint), mint, wallet, time))
-    const metrics = slowMetricsRow(wallet, events, balances)
     await this.#compare(slowWalletAnswers(wallet, { events, metrics, facts, now, priceAt }))
     const place = (wallet - 1) % WALLETS_PER_PAGE
     const page = (wallet - 1 - place) / WALLETS_PER_PAGE + 1
@@ -219,10 +220,12 @@ class SampleComparison {
       const events = [...history.events].sort(compareEventKeys)
       const swaps = events.flatMap((event) => (event.kind === 'swap' ? [event] : []))
       const mints = [...new Set(swaps.map(({ baseMint }) => baseMint))]
+      const metrics = slowMetricsRow(wallet, events, history.balances)
       const read: SampledWallet = {
         wallet,
-        history,
-        item: metricsItem(slowMetricsRow(wallet, events, history.balances)),
+        stored: events,
+        metrics,
+        item: metricsItem(metrics),
         events: events.map(slowEvent),
         traded: mints.flatMap((mint) => tradedOf(wallet, mint, swaps) ?? []),
       }
@@ -240,19 +243,17 @@ class SampleComparison {
     return swaps
   }
 
-  /** Reads what prices of mints follow from. The returned function gives that of one of them. */
-  async #readPrices(mints: readonly string[]): Promise<(mint: string) => SlowPriceInputs> {
-    const { store, now, solPriceMaxAgeSeconds } = this.#options
-    const swaps = await readSwapsOfMints(store, mints, now - PRICE_SECONDS)
-    const swapsOf = groupBy(
-      swaps.map((swap) => ({
-        ...swap,
-        mint: swap.baseMint,
-        amount: swap.baseAmount,
-        value: slowValue(swap),
-      })),
-    )
-    const poolsOf = groupBy(await readPools(store, mints))
+  /**
+   * Reads what prices of mints follow from besides their swaps. The returned function gives that of
+   * one of them.
+   */
+  async #readPrices(
+    mints: readonly string[],
+    swaps: readonly Swap[],
+  ): Promise<(mint: string) => SlowPriceInputs> {
+    const { store, solPriceMaxAgeSeconds } = this.#options
+    const swapsOf = groupByMint(swaps.map(slowSwap))
+    const poolsOf = groupByMint(await readPools(store, mints))
     return (mint) => ({
       swaps: swapsOf.get(mint) ?? [],
       pools: poolsOf.get(mint) ?? [],
@@ -265,16 +266,6 @@ class SampleComparison {
 function mintsOf(wallets: readonly SampledWallet[]): string[] {
   const mints = wallets.flatMap(({ events }) => events.map(({ mint }) => mint))
   return [...new Set(mints)].filter((mint) => mint !== '')
-}
-
-function groupBy<T extends { readonly mint: string }>(items: readonly T[]): Map<string, T[]> {
-  const groups = new Map<string, T[]>()
-  for (const item of items) {
-    const group = groups.get(item.mint)
-    if (group) group.push(item)
-    else groups.set(item.mint, [item])
-  }
-  return groups
 }
 
 /** The same prices, each looked for once. */
@@ -295,7 +286,5 @@ function numberOf(alias: unknown): number {
 }
 
 async function itemsOf(customer: Customer, path: string): Promise<Item[]> {
-  const { status, body } = await customer.get<{ readonly items: readonly Item[] }>(path)
-  if (status !== 200) throw new Error(`GET ${path}: ${status} ${JSON.stringify(body)}`)
-  return withoutTime(body.items) as Item[] // as the documents say
+  return withoutTime((await askCustomer(customer, path)).items) as Item[] // as the documents say
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pLimit from 'p-limit'
 import { readOptions } from '../bench/kit/options.ts'
-import { stopOnSignal } from '../operator/stop-on-signal.ts'
+import { interruption, stopOnSignal } from '../operator/stop-on-signal.ts'
 import { startServers, stopServers } from '../servers/servers.ts'
 import { mountSmallDisks } from '../servers/small-disks.ts'
 import { describeDifference } from './compare.ts'
@@ -78,11 +78,7 @@ async function main(): Promise<number> {
     silences.push(...run.silences)
   }
   const seeds = Array.from({ length: last - first + 1 }, (_, at) => first + at)
-  const stopping = stopOnSignal()
-  const interrupted = new Promise<never>((_, reject) => {
-    stopping.addEventListener('abort', () => reject(new Error('interrupted')))
-  })
-  interrupted.catch(() => {}) // it may come before the runs begin
+  const interrupted = interruption(stopOnSignal())
   const runAll = () =>
     Promise.race([interrupted, Promise.all(seeds.map((one) => limit(runOne, one)))])
   try {

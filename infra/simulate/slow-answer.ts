@@ -2,6 +2,7 @@ import type { Address } from '../../pipeline/domain/address.ts'
 import type { Swap } from '../../pipeline/domain/event.ts'
 import { Rational } from '../../pipeline/testing/rational.ts'
 import { slowValue } from '../../pipeline/testing/slow-events.ts'
+import type { SlowSwap } from '../../pipeline/testing/slow-prices.ts'
 import { contractTrade } from '../whole-service/trade-item.ts'
 
 /** What REST must answer to a request, with all pages of a list joined. */
@@ -85,6 +86,11 @@ export function tokenField({ mint, decimals }: Traded): Item {
 
 export function pctHeld({ bought, sold }: Traded): number {
   return bought === 0n || sold > bought ? 0 : new Rational(bought - sold, bought).toNumber()
+}
+
+/** A swap, as far as it may give a price. */
+export function slowSwap(swap: Swap): SlowSwap {
+  return { ...swap, mint: swap.baseMint, amount: swap.baseAmount, value: slowValue(swap) }
 }
 
 /** An answer that is no list. */

@@ -2,7 +2,7 @@ import type { Address } from '../../pipeline/domain/address.ts'
 import { aliasOf } from '../../pipeline/domain/alias.ts'
 import type { Swap, WalletEvent } from '../../pipeline/domain/event.ts'
 import { compareEventKeys } from '../../pipeline/domain/event-key.ts'
-import { slowEvent, slowValue } from '../../pipeline/testing/slow-events.ts'
+import { slowEvent } from '../../pipeline/testing/slow-events.ts'
 import type { SlowPriceInputs } from '../../pipeline/testing/slow-prices.ts'
 import { slowTokenPrice } from '../../pipeline/testing/slow-prices.ts'
 import type { SlowRow } from '../../pipeline/testing/slow-tables.ts'
@@ -16,6 +16,7 @@ import {
   isHeld,
   oneAnswer,
   type SlowAnswer,
+  slowSwap,
   type Traded,
   tokenField,
   totalOf,
@@ -121,12 +122,7 @@ function priceInputsOf(
   { pools, prices, maxAgeSeconds }: AnswerInputs,
 ): SlowPriceInputs {
   return {
-    swaps: swaps.map((swap) => ({
-      ...swap,
-      mint: swap.baseMint,
-      amount: swap.baseAmount,
-      value: slowValue(swap),
-    })),
+    swaps: swaps.map(slowSwap),
     pools,
     // Of one second the price of the file counts.
     solPrices: prices.filter(

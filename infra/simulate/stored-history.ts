@@ -16,6 +16,7 @@ const PLACE = 'slot, tx_index, wallet, event_index, block_time'
 const SWAP = `${PLACE}, side, base_mint, base_amount, base_decimals, quote_mint, quote_amount,
   program, confidence, quote_mismatch, sol_price_usd_e9, is_deleted`
 const OF_WALLETS = 'wallet IN {wallets:Array(UInt32)}'
+const OF_MINTS = 'mint IN {mints:Array(String)}'
 
 /**
  * Reads all events and balances of some wallets. What only tells how a row was made (signature,
@@ -94,14 +95,20 @@ export async function readPools(
   store: Store,
   mints: readonly string[],
 ): Promise<SlowPriceInputs['pools']> {
-  const rows = await store.query<
-    Record<'at' | 'mint' | 'pool' | 'quote_mint' | 'price_quote' | 'price_base', string>
-  >(
-    `SELECT at, mint, pool, quote_mint, toString(price_quote) AS price_quote,
-       toString(price_base) AS price_base
-     FROM pool_states FINAL WHERE mint IN {mints:Array(String)}`,
-    { mints },
-  )
+  return poolsOf(await store.query(`${POOLS} WHERE ${OF_MINTS}`, { mints }))
+}
+
+/** Selects the rows of `poolsOf`. */
+export const POOLS = `SELECT at, mint, pool, quote_mint, toString(price_quote) AS price_quote,
+  toString(price_base) AS price_base FROM pool_states FINAL`
+
+/** A row of `POOLS`. */
+export type PoolRow = Readonly<
+  Record<'at' | 'mint' | 'pool' | 'quote_mint' | 'price_quote' | 'price_base', string>
+>
+
+/** The states of pools in rows of `POOLS`. */
+export function poolsOf(rows: readonly PoolRow[]): SlowPriceInputs['pools'] {
   return rows.map((row) => ({
     at: Number(row.at),
     mint: row.mint,
@@ -113,13 +120,19 @@ export async function readPools(
 
 /** Reads what is known of mints. */
 export async function readMintFacts(store: Store, mints: readonly string[]): Promise<FactsByMint> {
-  const rows = await store.query<
-    { supply: string | null } & Record<'mint' | 'symbol' | 'name', string>
-  >(
-    `SELECT mint, toString(supply) AS supply, symbol, name FROM mints FINAL
-     WHERE mint IN {mints:Array(String)}`,
-    { mints },
-  )
+  return mintFactsOf(await store.query(`${MINT_FACTS} WHERE ${OF_MINTS}`, { mints }))
+}
+
+/** Selects the rows of `mintFactsOf`. */
+export const MINT_FACTS = 'SELECT mint, toString(supply) AS supply, symbol, name FROM mints FINAL'
+
+/** A row of `MINT_FACTS`. */
+export type MintFactRow = { readonly supply: string | null } & Readonly<
+  Record<'mint' | 'symbol' | 'name', string>
+>
+
+/** The facts in rows of `MINT_FACTS`. */
+export function mintFactsOf(rows: readonly MintFactRow[]): FactsByMint {
   return new Map(
     rows.map(({ mint, supply, symbol, name }) => [
       mint,

@@ -1,3 +1,4 @@
+import { interruption } from '../../operator/stop-on-signal.ts'
 import { openInOrder } from '../../service/open-parts.ts'
 
 /** Remembers what has to be done when a bench ends. */
@@ -12,9 +13,7 @@ export async function withEnd(
   stopping: AbortSignal,
   work: (atEnd: AtEnd) => Promise<void>,
 ): Promise<void> {
-  const interrupted = new Promise<never>((_, reject) => {
-    stopping.addEventListener('abort', () => reject(new Error('interrupted')))
-  })
+  const interrupted = interruption(stopping)
   const { close } = await openInOrder(async (parts) => {
     const atEnd: AtEnd = (end) => {
       const part = { close: async () => void (await end()) }
