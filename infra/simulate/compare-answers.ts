@@ -106,7 +106,7 @@ export async function compareAnswers(
 }
 
 async function whole(customer: Customer, { path, fields }: SlowAnswer): Promise<Difference | null> {
-  const body = withoutTime(await askCustomer(customer, path)) as Body // an object, as it is asked for
+  const body = withoutTime(await askCustomer(customer, path)) as Body // an object, as was asked for
   return isDeepStrictEqual(body, fields) ? null : differenceOf(path, fields, body)
 }
 
