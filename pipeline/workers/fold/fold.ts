@@ -187,7 +187,8 @@ class BookWorker implements FoldWorker {
       refolds: refolds.map(({ wallet }) => wallet),
       withdrawn,
     })
-    this.#metrics.slot.set(markers.at(-1)?.slot ?? 0)
+    const newest = markers.at(-1)
+    if (newest !== undefined) this.#metrics.slot.set(newest.slot)
     end()
     return hasMet || withdrawals.some(({ partition }) => replayed.has(partition))
   }
