@@ -146,14 +146,20 @@ export class TrendingEngine {
     }
   }
 
-  /** Pools of the newest swaps of the listed tokens, by conviction, highest first. */
-  pools(): { readonly mint: string; readonly pool: string }[] {
-    return [...this.#written.values()]
-      .sort((a, b) => b.conviction - a.conviction || (a.mint < b.mint ? -1 : 1))
-      .flatMap(({ mint }) => {
-        const pool = this.#books.get(mint)?.pool ?? null
-        return pool === null ? [] : [{ mint, pool }]
-      })
+  /** Pools of the newest swaps of the listed tokens with most conviction, highest first. */
+  pools(most: number): { readonly mint: string; readonly pool: string }[] {
+    const found: { token: WatchedToken; pool: string }[] = []
+    for (const token of this.#written.values()) {
+      const pool = this.#books.get(token.mint)?.pool ?? null
+      if (pool !== null) found.push({ token, pool })
+    }
+    // Of very many tokens only those are sorted that can be among the first.
+    const least = Float64Array.from(found, ({ token }) => -token.conviction).sort()[most - 1]
+    const first = found.filter(({ token }) => least === undefined || -token.conviction <= least)
+    first.sort(
+      ({ token: a }, { token: b }) => b.conviction - a.conviction || (a.mint < b.mint ? -1 : 1),
+    )
+    return first.slice(0, most).map(({ token, pool }) => ({ mint: token.mint, pool }))
   }
 
   /**

@@ -147,3 +147,26 @@ test('a list of a thousand holders has an exact mean (rule G6)', (t) => {
   )
   t.is(tokenOf(1n, ...events).avgEntryMcap, nearestTo({ numerator: 1n, denominator: 1n }))
 })
+
+test('the pools of the tokens with most conviction come first, and none of a token without a pool', (t) => {
+  const engine = createEngine({ from: TICK, solPriceMaxAgeSeconds: 10_000, perturb: null })
+  engine.addPrices([{ time: TICK - 8000, usdE9: SOL }])
+  const facts = { supply: 1n, symbol: '', name: '' }
+  for (const [mint, wallets, pool] of [
+    ['a', 2, 'pool a'],
+    ['b', 5, 'pool b'],
+    ['c', 9, ''],
+    ['d', 5, 'pool d'],
+    ['e', 7, 'pool e'],
+  ] as const) {
+    const events = Array.from({ length: wallets }, (_, at) =>
+      swap(7000 - at, { mint, wallet: at + 1, pool }),
+    )
+    engine.load({ mint, events, facts, pools: [] })
+  }
+  engine.tick(TICK)
+  const all = ['e', 'b', 'd', 'a'].map((mint) => ({ mint, pool: `pool ${mint}` }))
+  t.deepEqual(engine.pools(9), all)
+  // Tokens b and d have the same conviction.
+  for (const most of [0, 1, 2, 3, 4]) t.deepEqual(engine.pools(most), all.slice(0, most))
+})

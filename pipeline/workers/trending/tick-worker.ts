@@ -35,6 +35,8 @@ export class TickWorker {
   readonly #unfinished: UnfinishedChanges
   readonly #recorder: PoolRecorder
   #isFirst = true
+  /** The tick whose pools are watched. */
+  #watchedAt = Number.NaN
 
   constructor(
     deps: TickWorkerDeps,
@@ -73,6 +75,8 @@ export class TickWorker {
       await this.#computeRange(next, end, reach.slot, signal)
       if (isLive) this.#deps.metrics.tickSeconds.observe((performance.now() - startedAt) / 1000)
     }
+    if (engine.at === this.#watchedAt) return
+    this.#watchedAt = engine.at
     this.#deps.pools?.watch(this.#watchedPools())
   }
 
@@ -117,6 +121,6 @@ export class TickWorker {
   }
 
   #watchedPools() {
-    return this.#open.engine.pools().slice(0, MOST_POOLS)
+    return this.#open.engine.pools(MOST_POOLS)
   }
 }
