@@ -55,10 +55,12 @@ const balance = (slot: number, lamportsBefore: bigint, lamports: bigint): Balanc
 function aChecker() {
   const { store } = opened
   const clock = { now: 1_800_000_000_000 }
+  const registry = createRegistry()
+  const metrics = createLinkCheckMetrics(registry)
   const create = () =>
     new LinkChecker({
       store,
-      metrics: createLinkCheckMetrics(createRegistry()),
+      metrics,
       isMine: () => true,
       now: () => clock.now,
     })
@@ -84,10 +86,17 @@ function aChecker() {
         await checker.pass()
       }
     },
-    /** A new process that begins at a slot. */
-    async restart(slot: number) {
+    /** A new process that begins at a slot, and was told of some stored links before. */
+    async restart(slot: number, ...noted: readonly Link[]) {
       checker = create()
+      checker.note(noted.map((record) => ({ record })))
       await checker.recover({ slot, time: 1_700_000_000 })
+    },
+    /** How many links were late. */
+    async late() {
+      const { values } = (await registry.getSingleMetric('link_checks_total')?.get()) ?? {}
+      const of = (outcome: string) => values?.find(({ labels }) => labels.outcome === outcome)
+      return of('late')?.value ?? 0
     },
     noteWallets: (wallets: readonly number[]) => checker.noteWallets(wallets),
   }
@@ -137,6 +146,17 @@ test.serial('what comes late within ten seconds opens no break (K8)', async (t) 
   await checker.add(balance(3, 90n, 70n))
   await checker.wait(30)
   t.deepEqual(await breaks(), [])
+})
+
+test.serial('a link that a start reads and is told of is late only if it is (K8)', async (t) => {
+  const checker = aChecker()
+  const links = [link(3, 0n, 5n), link(4, 5n, 6n), link(5, 6n, 7n)]
+  await checker.store(...links)
+  await checker.restart(2, ...links, balance(4, 100n, 90n))
+  await checker.wait(1)
+  t.is(await checker.late(), 0)
+  await checker.add(link(1, 0n, 0n))
+  t.is(await checker.late(), 1)
 })
 
 test.serial('of two missing transactions of a stretch, one moves the break (K8)', async (t) => {
@@ -254,6 +274,26 @@ test.serial(
     t.deepEqual(await breaks(), [[4, 3, 4n, 5n, 'open']])
   },
 )
+
+test.serial('what thousands of accounts held before is asked in a few statements', async (t) => {
+  const checker = aChecker()
+  const links = Array.from({ length: 2500 }, (_, at) => {
+    const account = addressFromBytes(
+      new Uint8Array(32).map((_byte, n) => (n < 2 ? at >> (8 * n) : 9)),
+    )
+    return { ...link(1, 0n, BigInt(at + 1)), account }
+  })
+  await checker.add(...links)
+  await checker.restart(1)
+  await checker.add(...links.map((one) => ({ ...link(2, one.after, 0n), account: one.account })))
+  await checker.wait(15)
+  t.deepEqual(await breaks(), [])
+  await checker.restart(2)
+  const [first] = links
+  await checker.add({ ...link(3, 8n, 9n), account: first?.account ?? ACCOUNT })
+  await checker.wait(15)
+  t.deepEqual(await breaks(), [[3, 2, 0n, 8n, 'open']])
+})
 
 /** Links of two accounts, each a chain, and the order in which some of them come. */
 const aDelivery = fc

@@ -116,13 +116,18 @@ export class LinkChecker {
     if (position === null) return
     const backfilled = await readBackfilledSince(store, position.time * 1000)
     this.noteWallets(backfilled.filter(isMine))
+    const read = new Set<string>()
     for (let from = position.slot; ; ) {
       const links = await readLinksBeyond(store, from, LINKS_PER_PAGE)
-      await this.#extend(links.filter(({ wallet }) => isMine(wallet)))
+      const mine = links.filter(({ wallet }) => isMine(wallet))
+      await this.#extend(mine)
+      for (const link of mine) read.add(linkText(link))
       const last = links.at(-1)?.slot
-      if (last === undefined || links.length < LINKS_PER_PAGE) return
+      if (last === undefined || links.length < LINKS_PER_PAGE) break
       from = Math.max(last - 1, from + 1) // the last slot may not be complete
     }
+    // Those that were noted and read are not late.
+    this.#pending = this.#pending.filter((link) => !read.has(linkText(link)))
   }
 
   /** Checks what was noted. Returns the slot below which nothing is in doubt or unchecked. */
@@ -254,6 +259,10 @@ function linkOf(record: BalanceRecord | TokenAccountLink): StoredLink {
         before: record.before,
         after: record.after,
       }
+}
+
+function linkText({ wallet, account, slot, txIndex, before, after }: StoredLink): string {
+  return `${wallet}/${account}/${slot}/${txIndex}/${before}/${after}`
 }
 
 function stretchOf({ wallet, account, slot, from }: Seam): Stretch {
