@@ -1,4 +1,5 @@
 import { ServiceError } from '../domain/service-error.ts'
+import { withGranularity } from './granularity.ts'
 import { onCluster } from './on-cluster.ts'
 import {
   type AppliedFile,
@@ -193,7 +194,7 @@ export function statementsOf(database: string, folder = SQL_FOLDER): readonly st
 }
 
 function asExecuted(statement: string, database: string): string {
-  return partitioned(statement).replaceAll('{analyst}', analystDatabase(database))
+  return withGranularity(partitioned(statement)).replaceAll('{analyst}', analystDatabase(database))
 }
 
 /** Returns the database of the analysts' views for a database of the service. */
