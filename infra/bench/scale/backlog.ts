@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { median } from '../kit/figures.ts'
+import { median, print } from '../kit/figures.ts'
 import { confirmedSlot } from './due.ts'
 import type { Rig } from './rig.ts'
 
@@ -13,6 +13,8 @@ export type Backlog = Readonly<Record<Stage, number>>
 /** A stage that is at most so far behind has no backlog: a slot takes as long to pass it. */
 const NO_BACKLOG_SLOTS = 5
 const POLL_MS = 500
+/** Waiting says where it is, so often. */
+const SAY_MS = 30_000
 /** A service that shows the same place after so long has nothing left to do. */
 const STILL_MS = 5000
 /** A process that does not tell its progress for so long has failed. */
@@ -79,13 +81,22 @@ async function read(url: string): Promise<string> {
  */
 export async function untilDrained(read: () => Promise<Backlog>, mostMs: number) {
   const startedAt = performance.now()
-  for (;;) {
+  for (let says = 1; ; ) {
     const backlog = await read()
     const ms = performance.now() - startedAt
+    if (ms >= says * SAY_MS) {
+      print(`slots behind after ${(ms / 1000).toFixed(0)} s: ${describeBacklog(backlog)}`)
+      says += 1
+    }
     const isGone = STAGES.every((stage) => backlog[stage] <= NO_BACKLOG_SLOTS)
     if (isGone || ms > mostMs) return { backlog, seconds: ms / 1000, isGone }
     await pause(POLL_MS)
   }
+}
+
+/** The stages and how many slots each is behind the one before it. */
+export function describeBacklog(backlog: Backlog): string {
+  return STAGES.map((stage) => `${stage} ${backlog[stage]}`).join(', ')
 }
 
 /**

@@ -3,6 +3,7 @@ import type { SlotRecords } from '../../../pipeline/domain/slot.ts'
 import { PARTITIONS } from '../../../pipeline/log/topics.ts'
 import type { Store } from '../../../pipeline/store/store.ts'
 import { insertProgress } from '../../../pipeline/store/tables/progress.ts'
+import { TICK_SECONDS } from '../../../pipeline/trending/watched-token.ts'
 import { trackWallets } from '../../../pipeline/workers/ingest/track-wallets.ts'
 import { blockTimeOf } from '../../simulator/market/slot-time.ts'
 import { startWorker } from '../fold/worker.ts'
@@ -43,7 +44,7 @@ const LONG_AGO = 'now64(3) - INTERVAL 2 DAY'
 /**
  * Fills the tables of an empty database with what a service has stored that has run for long. The
  * fold worker makes the rows of the first wallets from events of a workload. The server copies them
- * to the others, with other wallets, mints, pools and signatures; times and amounts stay. So the
+ * to all, with other wallets, mints, pools and signatures; times and amounts stay. So the
  * rows of each wallet belong together, its snapshot too. The progress of the fold is left out: it
  * begins with a new log. Left out besides: rollups and links of accounts, which go on from here.
  */
@@ -110,7 +111,7 @@ function movedTo({ marker, records }: SlotRecords, slot: number, parent: number)
   }
 }
 
-/** Copies the rows of the first wallets, in every table that has any, for all other wallets. */
+/** Copies the rows of the first wallets, in every table that has any, for all wallets. */
 async function copyRows(store: Store, first: number, wallets: number): Promise<void> {
   const tables = await store.query<{ table: string }>(
     `SELECT DISTINCT table FROM system.columns WHERE database = currentDatabase()
@@ -123,7 +124,9 @@ async function copyRows(store: Store, first: number, wallets: number): Promise<v
     await store.command(
       `CREATE TABLE first_rows ENGINE = MergeTree ORDER BY wallet AS SELECT ${names} FROM ${table} FINAL`,
     )
-    for (let offset = first; offset < wallets; offset += first)
+    // Those of the first wallets too, as they were written just now.
+    await store.command(`TRUNCATE TABLE ${table}`)
+    for (let offset = 0; offset < wallets; offset += first)
       await store.command(
         `INSERT INTO ${table} (${names}) SELECT ${values} FROM first_rows WHERE wallet <= {last:UInt32}`,
         { offset, last: wallets - offset, letter: letterOf(offset / first) },
@@ -180,7 +183,7 @@ const SNAPSHOTS = `
   INSERT INTO balance_snapshots (wallet, account, mint, slot, amount, inserted_at)
   SELECT wallet, '', '', {slot:UInt64}, 0, ${LONG_AGO} FROM tracked_wallets FINAL`
 
-/** That links are checked and rollups complete up to here. */
+/** That links are checked, and rollups and the watchlist complete, up to here. */
 function progressOf(slot: number) {
   const now = Date.now()
   const links = Array.from({ length: PARTITIONS }, (_, partition) => ({
@@ -191,8 +194,14 @@ function progressOf(slot: number) {
     parent: slot,
     block_time: Math.floor(now / 1000),
   }))
-  const rollups = { worker: 'rollups', partition: 0, partitions: 1, slot: now, parent: 0 }
-  return [...links, { ...rollups, block_time: blockTimeOf(slot) }]
+  const blockTime = blockTimeOf(slot)
+  const whole = { partition: 0, partitions: 1, parent: 0 }
+  const tick = blockTime - (blockTime % TICK_SECONDS)
+  return [
+    ...links,
+    { ...whole, worker: 'rollups', slot: now, block_time: blockTime },
+    { ...whole, worker: 'trending', slot: tick, block_time: tick },
+  ]
 }
 
 /** Rows and bytes on disk of a table. */

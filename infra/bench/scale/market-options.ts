@@ -14,10 +14,15 @@ export interface MarketSize {
 }
 
 /** Of each wallet of the market; all of them trade in a burst. */
-const COPIES = 200
+const COPIES = 1000
 const WALLETS_PER_DESK = 5
-/** Share of swaps among the transactions of the market. */
-const SWAP_SHARE = 0.7
+/** Transactions of a slot that the market has at least for each desk. */
+const FEWEST_PER_DESK = 0.05
+/**
+ * Swaps for each transaction that the market is asked for, as measured: seven tenths are swaps, and
+ * a story has more transactions than the market counts on.
+ */
+const SWAPS_PER_ACTION = 0.9
 /** The encoded updates of these and 64 more are in memory. */
 const REPLAY_SLOTS = 16
 /** Updates wait here, instead of breaking the stream, while ingest is slower than a burst. */
@@ -31,15 +36,18 @@ export function marketOptions(
   const desks = Math.max(1, Math.floor(wallets / COPIES / WALLETS_PER_DESK))
   const originals = desks * WALLETS_PER_DESK
   const count = Math.max(1, Math.min(COPIES, Math.floor(wallets / originals)))
-  const usual = Math.max(1, Math.min(count, Math.round((count * rate) / burst)))
+  const perSlot = (rate * SLOT_MS) / 1000 / SWAPS_PER_ACTION
+  const most = Math.floor(perSlot / (desks * FEWEST_PER_DESK))
+  const usual = Math.max(1, Math.min(count, most, Math.round((count * rate) / burst)))
+  const inBurst = Math.min(count, Math.round((usual * burst) / rate))
   return {
     wallets: originals,
     coins: 2000,
-    trackedPerSlot: (rate * SLOT_MS) / 1000 / SWAP_SHARE / usual,
+    trackedPerSlot: perSlot / usual,
     othersPerSlot: 0,
     replaySlots: REPLAY_SLOTS,
     maxQueuedUpdates: MOST_QUEUED_UPDATES,
-    copies: { count, at: (slot) => (isBurst(slot) ? count : usual) },
+    copies: { count, at: (slot) => (isBurst(slot) ? inBurst : usual) },
   }
 }
 

@@ -8,7 +8,7 @@ import type { AtEnd } from '../kit/at-end.ts'
 import { cpuSeconds } from '../kit/cpu.ts'
 import { print } from '../kit/figures.ts'
 import { residentMiB } from '../kit/resident.ts'
-import { type Backlog, readBacklog, STAGES, untilDrained } from './backlog.ts'
+import { type Backlog, describeBacklog, readBacklog, untilDrained } from './backlog.ts'
 import { confirmedAt, confirmedSlot } from './due.ts'
 import type { FeedFigures } from './protocol.ts'
 import type { Rig } from './rig.ts'
@@ -130,11 +130,6 @@ export async function measureBurst(rig: Rig, seconds: number): Promise<BurstFigu
   print(`slots behind after a burst: ${describeBacklog(await readBacklog(rig))}`)
   const drained = await untilDrained(() => readBacklog(rig), DRAINED_MS)
   return { slots, ...drained, ...(await readFeed(rig)) }
-}
-
-/** The stages and how many slots each is behind the one before it. */
-export function describeBacklog(backlog: Backlog): string {
-  return STAGES.map((stage) => `${stage} ${backlog[stage]}`).join(', ')
 }
 
 /** What came on the sockets, and how the simulator stood still, since the last call. */

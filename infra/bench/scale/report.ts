@@ -1,6 +1,6 @@
 import { printHead, printRow } from '../kit/figures.ts'
-import { growingStages } from './backlog.ts'
-import { type BurstFigures, describeBacklog, type LoadFigures } from './measure.ts'
+import { describeBacklog, growingStages } from './backlog.ts'
+import type { BurstFigures, LoadFigures } from './measure.ts'
 
 /** Everything that the bench has measured. */
 export interface ScaleFigures {

@@ -44,8 +44,8 @@ const CREDITS = 100_000_000_000
 const SETTINGS = {
   // Wallets begin to trade in the middle of their history, so breaks are no fault.
   REPAIR_RPC_CALLS_PER_HOUR: '0',
-  // A few accounts on one address stand for many customers.
-  ACCOUNT_STORE_READS: '0',
+  // A few accounts on one address stand for many customers: no limit of one is below those of all.
+  ACCOUNT_STORE_READS: '8',
   CONNECTIONS_PER_KEY: '1000',
   MAX_CONNECTIONS_PER_ADDRESS: '0',
   LOG_LEVEL: 'warn',
