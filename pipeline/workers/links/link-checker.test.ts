@@ -68,10 +68,11 @@ function aChecker() {
   return {
     /** Stores links without a note, as in a process that ended then. */
     async store(...links: readonly Link[]) {
-      for (const record of links)
-        await insertDecodedRows(store, record.kind === 'balance' ? 'sol_balances' : 'token_links', [
-          recordRow(record),
-        ])
+      const [sol, token] = ['balance', 'token_link'].map((kind) =>
+        links.filter((record) => record.kind === kind).map((record) => recordRow(record)),
+      )
+      if (sol?.length) await insertDecodedRows(store, 'sol_balances', sol)
+      if (token?.length) await insertDecodedRows(store, 'token_links', token)
     },
     /** Stores and notes links, then lets a pass run. */
     async add(...links: readonly Link[]) {
