@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { median, print } from '../kit/figures.ts'
 import { confirmedSlot } from './due.ts'
+import { read, readGauge } from './gauge.ts'
 import type { Rig } from './rig.ts'
 
 /** The stages that a slot passes: `API` serves what is stored, `feed` sends what is on the log. */
@@ -17,8 +18,6 @@ const POLL_MS = 500
 const SAY_MS = 30_000
 /** A service that shows the same place after so long has nothing left to do. */
 const STILL_MS = 5000
-/** A process that does not tell its progress for so long has failed. */
-const ANSWER_MS = 60_000
 
 /**
  * Reads how far the stages are behind. A stage that has seen no slot is behind by its number.
@@ -63,16 +62,6 @@ export async function untilStill({ fleet, url }: Rig): Promise<number> {
 interface Status {
   readonly storage: { readonly slot: number | null; readonly block_time: number | null }
   readonly feed: { readonly slot: number | null }
-}
-
-async function readGauge(port: number, name: string): Promise<number> {
-  const metrics = await read(`http://127.0.0.1:${port}/metrics`)
-  return Number(new RegExp(`^${name}(?:\\{.*\\})? (\\S+)`, 'm').exec(metrics)?.[1] ?? 0)
-}
-
-async function read(url: string): Promise<string> {
-  const answer = await fetch(url, { signal: AbortSignal.timeout(ANSWER_MS) })
-  return answer.text()
 }
 
 /**

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Address } from '../../../pipeline/domain/address.ts'
 import { Fleet } from '../../drills/kit/fleet.ts'
 import { type Deployment, deploy } from '../../whole-service/deployment.ts'
@@ -8,6 +9,7 @@ import type { AtEnd } from '../kit/at-end.ts'
 import { print } from '../kit/figures.ts'
 import { Helper } from '../kit/helper.ts'
 import { startOptions } from '../kit/start-options.ts'
+import { readGauge } from './gauge.ts'
 import type { MarketSize } from './market-options.ts'
 import type { FromFollowers, FromMarket, ToFollowers, ToMarket } from './protocol.ts'
 
@@ -34,6 +36,7 @@ export interface RigOptions {
   readonly sockets: number
 }
 
+const POLL_MS = 500
 /** The API reads millions of positions when it starts. */
 const READY_MS = 1_800_000
 /** So many sockets take every trade. */
@@ -112,12 +115,23 @@ async function startService(deployment: Deployment, atEnd: AtEnd) {
   const options = { each: 1, nodeOptions: startOptions(), readyMs: READY_MS }
   const fleet = await Fleet.create(deployment.env, options)
   atEnd(() => fleet.close())
-  // One after another, as each may create the topics; the API first, so that it sees every slot.
-  for (const member of fleet.members) {
-    fleet.start(member, ROOT)
-    await fleet.answers(member)
+  // One after another, as each may create the topics. The API last, once a slot is stored: the
+  // tables are filled without a marker, and it would take every position for one ahead of it.
+  const [api, others] = [true, false].map((isApi) =>
+    fleet.members.filter(({ role }) => (role === 'api') === isApi),
+  )
+  for (const members of [others ?? [], api ?? []]) {
+    for (const member of members) {
+      fleet.start(member, ROOT)
+      await fleet.answers(member)
+    }
+    for (const member of members) await fleet.ready(member)
+    const [workers] = fleet.of('workers')
+    while ((await readGauge(workers?.metricsPort ?? 0, 'fold_slot')) === 0) {
+      fleet.supervise()
+      await pause(POLL_MS)
+    }
   }
-  for (const member of fleet.members) await fleet.ready(member)
   const url = (await fleet.of('api')[0]?.process?.line('url')) ?? ''
   return { fleet, url }
 }
