@@ -116,18 +116,17 @@ export class LinkChecker {
     if (position === null) return
     const backfilled = await readBackfilledSince(store, position.time * 1000)
     this.noteWallets(backfilled.filter(isMine))
-    const read = new Set<string>()
     for (let from = position.slot; ; ) {
       const links = await readLinksBeyond(store, from, LINKS_PER_PAGE)
       const mine = links.filter(({ wallet }) => isMine(wallet))
       await this.#extend(mine)
-      for (const link of mine) read.add(linkText(link))
+      // Those that were noted too are not late.
+      const read = new Set(mine.map(linkText))
+      this.#pending = this.#pending.filter((link) => !read.has(linkText(link)))
       const last = links.at(-1)?.slot
-      if (last === undefined || links.length < LINKS_PER_PAGE) break
+      if (last === undefined || links.length < LINKS_PER_PAGE) return
       from = Math.max(last - 1, from + 1) // the last slot may not be complete
     }
-    // Those that were noted and read are not late.
-    this.#pending = this.#pending.filter((link) => !read.has(linkText(link)))
   }
 
   /** Checks what was noted. Returns the slot below which nothing is in doubt or unchecked. */
