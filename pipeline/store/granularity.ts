@@ -1,3 +1,5 @@
+import { tableCreated } from './slot-partitions.ts'
+
 /**
  * Rows between two marks of the primary index, for tables that are read by many single keys at
  * once. Other tables have 8192, or what their statement says. A read of one key decompresses that
@@ -16,8 +18,7 @@ export const GRANULARITY: Readonly<Record<string, number>> = {
  * stays as it is (docs/operating.md says how to copy it).
  */
 export function withGranularity(statement: string): string {
-  const [, table = ''] = /^CREATE TABLE IF NOT EXISTS (\w+)$/m.exec(statement) ?? []
-  const rows = GRANULARITY[table]
+  const rows = GRANULARITY[tableCreated(statement)]
   return rows === undefined
     ? statement
     : statement.replace(/^SETTINGS /m, `SETTINGS index_granularity = ${rows}, `)

@@ -32,8 +32,12 @@ export function partitionKey(slot: string): string {
  * it.
  */
 export function partitioned(statement: string): string {
-  const [, table = ''] = /^CREATE TABLE IF NOT EXISTS (\w+)$/m.exec(statement) ?? []
-  const slot = PARTITION_SLOTS[table]
+  const slot = PARTITION_SLOTS[tableCreated(statement)]
   if (slot === undefined) return statement
   return statement.replace(/^ORDER BY /m, `PARTITION BY ${partitionKey(slot)}\nORDER BY `)
+}
+
+/** The table that a statement of `sql/` creates; empty for every other statement. */
+export function tableCreated(statement: string): string {
+  return /^CREATE TABLE IF NOT EXISTS (\w+)$/m.exec(statement)?.[1] ?? ''
 }
