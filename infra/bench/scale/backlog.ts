@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { median, print } from '../kit/figures.ts'
 import { confirmedSlot } from './due.ts'
-import { read, readGauge } from './gauge.ts'
+import { readGauge, readText } from './gauge.ts'
 import type { Rig } from './rig.ts'
 
 /** The stages that a slot passes: `API` serves what is stored, `feed` sends what is on the log. */
@@ -30,7 +30,7 @@ export async function readBacklog({ market, fleet, url }: Rig): Promise<Backlog>
   const { confirmed } = await market.ask({ kind: 'slot' }, 'slot')
   const onLog = await readGauge(fleet.of('ingest')[0]?.metricsPort ?? 0, 'ingest_slot')
   const stored = await readGauge(fleet.of('workers')[0]?.metricsPort ?? 0, 'fold_slot')
-  const status = JSON.parse(await read(`${url}/status`)) as Status
+  const status = JSON.parse(await readText(`${url}/status`)) as Status
   const behind = (slot: number | null, of: number) => Math.max(0, of - (slot ?? 0))
   return {
     simulator: behind(confirmed, due),
@@ -49,7 +49,7 @@ export async function untilStill({ fleet, url }: Rig): Promise<number> {
   const [ingest] = fleet.of('ingest')
   await ingest?.process?.stop()
   for (let last: string | null = null; ; await pause(STILL_MS)) {
-    const text = await read(`${url}/status`)
+    const text = await readText(`${url}/status`)
     const { storage, feed } = JSON.parse(text) as Status
     const place = JSON.stringify([storage, feed])
     if (place === last && storage.block_time !== null && storage.slot === feed.slot)

@@ -36,7 +36,7 @@ const ROWS_PER_INSERT = 200_000
 const MINT_GROUPS = 50
 const USD_E9 = 150_000_000_000n
 /**
- * Write time of the copies: the first worker of a new log appends every state again that was stored
+ * Write time of all rows: the first worker of a new log appends every state again that was stored
  * in the last day (rule K26).
  */
 const LONG_AGO = 'now64(3) - INTERVAL 2 DAY'
@@ -44,7 +44,7 @@ const LONG_AGO = 'now64(3) - INTERVAL 2 DAY'
 /**
  * Fills the tables of an empty database with what a service has stored that has run for long. The
  * fold worker makes the rows of the first wallets from events of a workload. The server copies them
- * to all, with other wallets, mints, pools and signatures; times and amounts stay. So the
+ * to all wallets, with other numbers, mints, pools and signatures; times and amounts stay. So the
  * rows of each wallet belong together, its snapshot too. The progress of the fold is left out: it
  * begins with a new log. Left out besides: rollups and links of accounts, which go on from here.
  */

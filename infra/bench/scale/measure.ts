@@ -147,7 +147,6 @@ async function takeSample(
   processes: ReadonlyMap<string, number>,
   earlier: LoadSample['use'],
 ): Promise<LoadSample> {
-  rig.fleet.supervise()
   const use = new Map(
     [...processes].map(([name, pid]) => {
       return [name, useOf(pid) ?? earlier.get(name) ?? { mib: 0, cpu: 0 }] as const

@@ -115,23 +115,27 @@ async function startService(deployment: Deployment, atEnd: AtEnd) {
   const options = { each: 1, nodeOptions: startOptions(), readyMs: READY_MS }
   const fleet = await Fleet.create(deployment.env, options)
   atEnd(() => fleet.close())
-  // One after another, as each may create the topics. The API last, once a slot is stored: the
-  // tables are filled without a marker, and it would take every position for one ahead of it.
-  const [api, others] = [true, false].map((isApi) =>
-    fleet.members.filter(({ role }) => (role === 'api') === isApi),
+  // The API last, once a slot is stored: the tables are filled without a marker, and it would take
+  // every position for one ahead of it.
+  await startMembers(
+    fleet,
+    fleet.members.filter(({ role }) => role !== 'api'),
   )
-  for (const members of [others ?? [], api ?? []]) {
-    for (const member of members) {
-      fleet.start(member, ROOT)
-      await fleet.answers(member)
-    }
-    for (const member of members) await fleet.ready(member)
-    const [workers] = fleet.of('workers')
-    while ((await readGauge(workers?.metricsPort ?? 0, 'fold_slot')) === 0) {
-      fleet.supervise()
-      await pause(POLL_MS)
-    }
+  const [workers] = fleet.of('workers')
+  while ((await readGauge(workers?.metricsPort ?? 0, 'fold_slot')) === 0) {
+    fleet.supervise()
+    await pause(POLL_MS)
   }
+  await startMembers(fleet, fleet.of('api'))
   const url = (await fleet.of('api')[0]?.process?.line('url')) ?? ''
   return { fleet, url }
+}
+
+/** Starts processes one after another, as each may create the topics, until all are ready. */
+async function startMembers(fleet: Fleet, members: Fleet['members']): Promise<void> {
+  for (const member of members) {
+    fleet.start(member, ROOT)
+    await fleet.answers(member)
+  }
+  for (const member of members) await fleet.ready(member)
 }
