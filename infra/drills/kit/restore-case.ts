@@ -55,6 +55,8 @@ const GRANTED_LATER = 500
 const SLOT_MS = 60
 /** Slots while the backup runs, and between the copy of Kafka and the backup. */
 const SOME_SLOTS = 40
+/** The market's trouble ends before; what comes late then comes at most 12 slots late. */
+const CALM_SLOTS = 20
 /** Usage is rolled up within a second. */
 const ROLL_UP_MS = 3000
 /** Longest time until a feed that resumed has sent the newest trade. */
@@ -65,7 +67,7 @@ export async function runRestoreCase(options: RestoreCase): Promise<RestoreFindi
   const { data, seed, slots, tell } = options
   const bed = await openTestBed({
     seed,
-    slots: 3 * slots + 2 * SOME_SLOTS,
+    slots: troubledSlots(slots),
     serversDir: data,
     addsWallet: false,
     omits: false,
@@ -77,6 +79,11 @@ export async function runRestoreCase(options: RestoreCase): Promise<RestoreFindi
   } finally {
     await bed.close()
   }
+}
+
+/** Slots from the start of the market to the end of its trouble; `slots` as in `RestoreCase`. */
+function troubledSlots(slots: number): number {
+  return 3 * slots + 2 * SOME_SLOTS
 }
 
 function newBackup(): string {
@@ -288,10 +295,11 @@ class Drill {
 
   /** Resumes both feeds, one from before the backup, one from after it. */
   async #checkFeeds(feeds: readonly Following[], backupSlot: number): Promise<void> {
-    const { seed, kafka } = this.#options
+    const { seed, slots, kafka } = this.#options
     const restartSlot = this.#bed.simulator.slot
     for (const feed of feeds) await feed.open()
-    await this.#pass(SOME_SLOTS)
+    const calmSlot = START_SLOT + troubledSlots(slots) + CALM_SLOTS
+    await this.#pass(Math.max(SOME_SLOTS, calmSlot - restartSlot))
     this.#chain.catchUp(TRACKED_WALLETS)
     for (const deadline = Date.now() + RESUMED_MS; Date.now() < deadline; await pause(200))
       if (feeds.every((feed) => feed.hasReached(this.#chain))) break
