@@ -1,56 +1,57 @@
 import type { FoldEvent } from './fold-event.ts'
 
-/**
- * Tokens that a wallet received in one event, consumed oldest first (rule C2). Amounts in raw
- * units, costs in lamports.
- */
-export interface Lot {
-  readonly slot: number
-  readonly txIndex: number
-  readonly eventIndex: number
-  /** Unix seconds of the event that opened the lot. */
-  readonly time: number
-  readonly origin: 'buy' | 'transfer'
+/** What FIFO needs of a lot. Amounts in raw units, costs in lamports. */
+export interface CostLot {
   /** Amount and cost when the lot was opened. */
   readonly amount: bigint
   readonly cost: bigint
   /** The remaining amount and cost. */
   left: bigint
   leftCost: bigint
+  /** The next newer lot; null for the newest lot and for a consumed one. */
+  next: this | null
+}
+
+/** Tokens that a wallet received in one event, consumed oldest first (rule C2). */
+export interface Lot extends CostLot {
+  readonly slot: number
+  readonly txIndex: number
+  readonly eventIndex: number
+  /** Unix seconds of the event that opened the lot. */
+  readonly time: number
+  readonly origin: 'buy' | 'transfer'
   /** Amount of a bought lot that sells consumed at most 15 s after the buy (rule C9). */
   quickSold: bigint
   /** Whether the lot changed since its row was last written. */
   dirty: boolean
-  /** The next newer lot; null for the newest lot and for a consumed one. */
-  next: Lot | null
 }
 
 /**
  * The open lots of a position as a linked list, oldest first. Most positions have one or two lots,
  * for which an array would waste memory.
  */
-export interface LotQueue {
-  oldest: Lot | null
-  newest: Lot | null
+export interface LotQueue<L extends CostLot = Lot> {
+  oldest: L | null
+  newest: L | null
 }
 
 /** Appends a lot as the newest. */
-export function addNewest(queue: LotQueue, lot: Lot): void {
+export function addNewest<L extends CostLot>(queue: LotQueue<L>, lot: L): void {
   if (queue.newest === null) queue.oldest = lot
   else queue.newest.next = lot
   queue.newest = lot
 }
 
 /** Returns the open lots, oldest first. */
-export function openLots(queue: LotQueue): Lot[] {
-  const lots: Lot[] = []
+export function openLots<L extends CostLot>(queue: LotQueue<L>): L[] {
+  const lots: L[] = []
   for (let lot = queue.oldest; lot !== null; lot = lot.next) lots.push(lot)
   return lots
 }
 
 /** The part of one lot that one event consumed. */
-export interface LotPart {
-  readonly lot: Lot
+export interface LotPart<L extends CostLot = Lot> {
+  readonly lot: L
   readonly amount: bigint
   readonly cost: bigint
 }
@@ -80,8 +81,8 @@ export function createLot(event: FoldEvent, origin: Lot['origin'], cost: bigint)
  * A part costs `lot.cost x part / lot.amount`, with amount and cost as opened, rounded down. The
  * last part of a lot costs the remainder, so the parts add up to the lot's cost (rule C3).
  */
-export function takeOldest(queue: LotQueue, amount: bigint): LotPart[] {
-  const parts: LotPart[] = []
+export function takeOldest<L extends CostLot>(queue: LotQueue<L>, amount: bigint): LotPart<L>[] {
+  const parts: LotPart<L>[] = []
   let wanted = amount
   while (wanted > 0n && queue.oldest !== null) {
     const lot = queue.oldest

@@ -103,6 +103,7 @@ export class TrendingEngine {
     const registered = events.map((event) => this.#register(book, event)).sort(compareTimed)
     const counting = registered.filter(({ time }) => time <= this.#at)
     replayHistory(book, counting, this.#at)
+    book.pack()
     this.#waiting.add(registered.slice(counting.length))
     const written = this.writtenOf(mint)
     if (written !== null) this.#resume(book, written)
@@ -235,6 +236,7 @@ export class TrendingEngine {
       this.#books.delete(mint)
       return
     }
+    book.pack()
     this.#schedule.schedule(book, book.nextDue(at))
   }
 

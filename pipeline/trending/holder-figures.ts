@@ -6,7 +6,7 @@ import {
   ZERO,
 } from '../domain/fraction.ts'
 import { E18 } from './figures.ts'
-import { entryPrice, type Holder, isHolding } from './holder.ts'
+import { entryPrice, type HolderSums } from './holder.ts'
 import type { ExactToken } from './watched-token.ts'
 
 /** Figures of a token that depend on its holders and its supply alone. */
@@ -27,11 +27,12 @@ export interface HolderFigures
   readonly bought: bigint
 }
 
-/** Returns the figures of those wallets among `all` that hold the token (rule G2). */
-export function holderFigures(all: Iterable<Holder>, supply: bigint | null): HolderFigures {
-  const holders: Holder[] = []
-  for (const holder of all) if (isHolding(holder)) holders.push(holder)
-  holders.sort((a, b) => a.wallet - b.wallet)
+/** Returns the figures of the wallets that hold the token, in any order (rule G2). */
+export function holderFigures(
+  holding: readonly HolderSums[],
+  supply: bigint | null,
+): HolderFigures {
+  const holders = holding.toSorted((a, b) => a.wallet - b.wallet)
   let oldestHoldAt: number | null = null
   let heldLamports = 0n
   let bought = 0n
@@ -57,7 +58,7 @@ export function holderFigures(all: Iterable<Holder>, supply: bigint | null): Hol
 }
 
 /** Mean, lowest and highest of the known entry market caps, the mean weighted by SOL spent. */
-function entryFigures(holders: readonly Holder[], supply: bigint | null) {
+function entryFigures(holders: readonly HolderSums[], supply: bigint | null) {
   const weighted: Fraction[] = []
   let weight = 0n
   let lowest: Fraction | null = null

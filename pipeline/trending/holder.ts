@@ -1,12 +1,12 @@
 import { type Fraction, fraction } from '../domain/fraction.ts'
-import { addNewest, createLot, type LotQueue, takeOldest } from '../fold/fifo.ts'
+import { addNewest, type CostLot, type LotQueue, takeOldest } from '../fold/fifo.ts'
 import type { TrendingEvent } from './trending-event.ts'
 
-/**
- * Position of one wallet in one token: sums of its swaps, and its open lots (rules C2 to C4, C14).
- * Raw units, lamports, unix seconds.
- */
-export interface Holder extends LotQueue {
+/** Position of a wallet in a token: sums of its swaps, and open lots (rules C2 to C4, C14). */
+export interface Holder extends HolderSums, LotQueue<CostLot> {}
+
+/** A position without its lots. Raw units, lamports, unix seconds. */
+export interface HolderSums {
   readonly wallet: number
   bought: bigint
   sold: bigint
@@ -44,7 +44,7 @@ export function createHolder(wallet: number): Holder {
 }
 
 /** Whether the wallet holds the token by its swaps (rule C14). */
-export function isHolding(holder: Holder): boolean {
+export function isHolding(holder: HolderSums): boolean {
   return holder.bought > holder.sold
 }
 
@@ -57,11 +57,11 @@ export function bookEvent(holder: Holder, event: TrendingEvent, time: number): v
     holder.bought += amount
     holder.boughtLamports += value ?? 0n
     holder.openCost += value ?? 0n
-    addNewest(holder, createLot(event, 'buy', value ?? 0n))
+    addNewest(holder, createLot(amount, value ?? 0n))
     return
   }
   if (kind === 'token_in') {
-    addNewest(holder, createLot(event, 'transfer', 0n))
+    addNewest(holder, createLot(amount, 0n))
     return
   }
   if (kind === 'sell') {
@@ -71,11 +71,15 @@ export function bookEvent(holder: Holder, event: TrendingEvent, time: number): v
   for (const part of takeOldest(holder, amount)) holder.openCost -= part.cost
 }
 
+function createLot(amount: bigint, cost: bigint): CostLot {
+  return { amount, cost, left: amount, leftCost: cost, next: null }
+}
+
 /**
  * USD x 10^18 of one raw unit at the first buy (rule C15); null while its value or its SOL price is
  * unknown. Times the supply it is the entry market cap.
  */
-export function entryPrice({ firstBuy }: Holder): Fraction | null {
+export function entryPrice({ firstBuy }: HolderSums): Fraction | null {
   if (firstBuy === null) return null
   const { amount, value, solUsdE9 } = firstBuy
   return value === null || solUsdE9 === null ? null : fraction(value * solUsdE9, amount)

@@ -17,8 +17,9 @@ import {
   type SwapPrice,
   watchStateOf,
 } from './figures.ts'
-import { bookEvent, createHolder, type Holder, isHolding } from './holder.ts'
+import { bookEvent, isHolding } from './holder.ts'
 import { type HolderFigures, holderFigures } from './holder-figures.ts'
+import { Holders } from './holders.ts'
 import { HourWindow } from './hour-window.ts'
 import { PoolHistory } from './pool-history.ts'
 import type { TimedEvent, TrendingEvent } from './trending-event.ts'
@@ -51,7 +52,7 @@ export class TokenBook {
   /** Price of the newest swap with a value, and pool of the newest swap with a known pool. */
   #price: SwapPrice | null = null
   #pool = ''
-  readonly #holders = new Map<number, Holder>()
+  readonly #holders = new Holders()
   readonly #window = new HourWindow()
   readonly #pools = new PoolHistory()
   /** Null after an event or a change of the supply, until they are needed again. */
@@ -81,11 +82,7 @@ export class TokenBook {
    * before the wallet's previous event.
    */
   register(event: TrendingEvent): number {
-    let holder = this.#holders.get(event.wallet)
-    if (holder === undefined) {
-      holder = createHolder(event.wallet)
-      this.#holders.set(event.wallet, holder)
-    }
+    const holder = this.#holders.of(event.wallet)
     holder.newestAt = Math.max(holder.newestAt, event.blockTime)
     this.waiting += 1
     return holder.newestAt
@@ -94,8 +91,7 @@ export class TokenBook {
   /** Books a registered event, in the order of the times from which events count. */
   book({ time, event }: TimedEvent): void {
     this.waiting -= 1
-    const holder = this.#holders.get(event.wallet)
-    if (holder === undefined) throw new Error('an event is registered before it is booked')
+    const holder = this.#holders.of(event.wallet)
     const held = isHolding(holder)
     const isFirstBuy = holder.firstBuy === null && event.kind === 'buy'
     bookEvent(holder, event, time)
@@ -111,6 +107,11 @@ export class TokenBook {
     if (pool !== '') this.#pool = pool
     const after = { holders: this.#holding, price: this.#price, pool: this.#pool }
     this.#window.add({ time, side: kind, value, ...after })
+  }
+
+  /** Packs what the newest events have changed. */
+  pack(): void {
+    this.#holders.pack()
   }
 
   /** Adds a pool snapshot; of two with the same `at` the later counts. */
@@ -228,7 +229,7 @@ export class TokenBook {
   }
 
   #figuresOfHolders(): HolderFigures {
-    this.#holderFigures ??= holderFigures(this.#holders.values(), this.facts.supply)
+    this.#holderFigures ??= holderFigures([...this.#holders.holding()], this.facts.supply)
     return this.#holderFigures
   }
 }
