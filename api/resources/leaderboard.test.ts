@@ -1,9 +1,11 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import test from 'ava'
 import { createPerturb, type Perturb } from '../../pipeline/domain/perturbation.ts'
 import type { Row, Store } from '../../pipeline/store/store.ts'
 import { createBackfillJobs, newJob } from '../../pipeline/store/tables/backfills.ts'
 import { insertProfitHours } from '../../pipeline/store/tables/profit-hours.ts'
 import { EMPTY_METRICS } from '../../pipeline/store/tables/wallet-metrics.ts'
+import { Leaderboard } from '../rows/leaderboard.ts'
 import { ask, creditsOf } from '../testing/ask.ts'
 import { openStore, type TestStore } from '../testing/open-stores.ts'
 import { insertWallets } from '../testing/rows.ts'
@@ -218,6 +220,58 @@ test.serial('a list stays the same until the next full hour', async (t) => {
   t.is((await list('sort=pnl')).as_of, T + HOUR)
   t.is(await walletsOf('sort=pnl'), 'W1 W3 W4 W2')
   t.like(await list('sort=pnl'), { items: [{ wallet: 'W1', pnl_sol: 98 }] })
+})
+
+test.serial('while a new hour is being read, the hour before answers', async (t) => {
+  let reading: Promise<unknown> = Promise.resolve()
+  let patienceMs = 60_000
+  let blockTime = T + HOUR
+  const query = async (...args: Parameters<Store['query']>) => {
+    await reading
+    return store.query(...args)
+  }
+  const board = new Leaderboard({
+    store: { ...store, query: query as Store['query'] },
+    position: { stored: () => ({ slot: 3000, blockTime }), walletCount: () => 4 },
+    metricsOf: () => undefined,
+    isSalted: false,
+    get patienceMs() {
+      return patienceMs
+    },
+  })
+  const asOf = async () => {
+    const list = { sort: 'pnl', order: 'desc', status: null, minTrades: 0 } as const
+    return (await board.page({ ...list, period: '7d', mode: 'raw' }, 0, 4)).asOf
+  }
+  t.is(await asOf(), T + HOUR)
+
+  let end = () => {}
+  reading = new Promise<void>((resolve) => {
+    end = resolve
+  })
+  blockTime += HOUR
+  patienceMs = 0
+  t.deepEqual([await asOf(), await asOf()], [T + HOUR, T + HOUR])
+  end()
+  patienceMs = 60_000
+  t.is(await asOf(), T + 2 * HOUR)
+
+  blockTime += HOUR
+  reading = Promise.reject(new Error('lost'))
+  await t.throwsAsync(asOf, { message: 'lost' })
+  reading = new Promise<void>((resolve) => {
+    end = resolve
+  })
+  patienceMs = 0
+  t.is(await asOf(), T + 2 * HOUR)
+  end()
+  patienceMs = 60_000
+  t.is(await asOf(), T + 3 * HOUR)
+
+  reading = pause(20)
+  blockTime += 2 * HOUR
+  patienceMs = 0
+  t.is(await asOf(), T + 5 * HOUR) // two hours ago is too old
 })
 
 test.serial('a page past the end has no items, and a list costs one credit', async (t) => {
