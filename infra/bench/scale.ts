@@ -17,7 +17,7 @@ import { readOptions } from './kit/options.ts'
 import { growingStages, untilStill } from './scale/backlog.ts'
 import { confirmedSlot } from './scale/due.ts'
 import { countOpen, fill, tableSizes } from './scale/fill.ts'
-import { copyFilled, openFilled } from './scale/filled.ts'
+import { copyFilled, forgetBalances, openFilled } from './scale/filled.ts'
 import { trackedAddresses } from './scale/market-options.ts'
 import { countSwaps, measureBurst, measureLoad } from './scale/measure.ts'
 import { printReport } from './scale/report.ts'
@@ -149,6 +149,7 @@ async function measure(
   }
   const size = { wallets, rate, burst }
   const rig = await startRig({ servers: servers.env, folder, addresses, size, sockets }, atEnd)
+  await forgetBalances(store)
   const nodes = await serversStatus(data)
   const pids = new Map(nodes.flatMap(({ name, pid }) => (pid === null ? [] : [[name, pid]])))
   const watched = { store, folder, wallets, answers, minutes, servers: pids }

@@ -177,7 +177,7 @@ const MINTS = `
 
 /**
  * That every wallet's balances were read, at a slot that never comes: so ingest does not read them
- * again, and no link is compared with them.
+ * again, and no link is compared with them (`forgetBalances`).
  */
 const SNAPSHOTS = `
   INSERT INTO balance_snapshots (wallet, account, mint, slot, amount, inserted_at)
