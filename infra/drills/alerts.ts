@@ -4,10 +4,12 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parse } from 'yaml'
 import type { Role } from '../../pipeline/config.ts'
+import { createStore } from '../../pipeline/store/create-store.ts'
 import { readOptions } from '../bench/kit/options.ts'
 import { killServers, startServers, stopServers } from '../servers/servers.ts'
 import { fillDisk, freeDisk, mountSmallDisks } from '../servers/small-disks.ts'
 import type { ServerName } from '../servers/state.ts'
+import { loadDataConfig } from '../service/config.ts'
 import { startFlakyRelay } from '../simulate/flaky-relay.ts'
 import { Customer, until } from '../whole-service/customer.ts'
 import { deploy, newSecrets } from '../whole-service/deployment.ts'
@@ -25,6 +27,7 @@ import {
   startOperator,
   startProcess,
 } from '../whole-service/service-process.ts'
+import { startRefusingRpc } from './kit/refusing-rpc.ts'
 
 const USAGE = `npm run -s drill -- alerts [options]
 
@@ -50,8 +53,12 @@ const SEED = 7
 const ROLES: readonly Role[] = ['api', 'workers', 'ingest', 'webhooks']
 /** An alert may fire this long after its `for`. */
 const LATENESS_SECONDS = 60
-/** After a fault, every alert ends within this time. */
-const OVER_SECONDS = 600
+/** After a fault, every alert ends within this time: some count what was within 15 minutes. */
+const OVER_SECONDS = 1200
+/** What RPC refuses is given up after this time; only then is there something to be woken for. */
+const REFUSAL_SECONDS = 15
+/** A schema file of a newer version that no older process may go on with (rule K19). */
+const NEWER_FILE = '9999_newer.sql'
 
 /** Runs the drill. Returns whether only what had to fire fired. */
 export async function run(args: readonly string[]): Promise<boolean> {
@@ -89,9 +96,9 @@ async function drill(
   watchSeconds: number,
 ): Promise<boolean> {
   const limit = waitOf(alert) + LATENESS_SECONDS
+  await inject()
   const began = Date.now()
   const passed = () => Math.round((Date.now() - began) / 1000)
-  await inject()
   const sent = new Set<string>()
   while (!sent.has(alert) && passed() < limit + LATENESS_SECONDS) {
     for (const page of pagesOf(await prometheus.firing())) sent.add(page)
@@ -156,16 +163,19 @@ async function startWorld(folder: string, portBase: number) {
   const dir = join(folder, 'servers')
   const servers = await startServers(dir)
   const ports = ['--port', String(portBase + 50), '--rpc-port', String(portBase + 51)]
-  const startMarket = () =>
-    startProcess('infra/simulator/main.js', {}, ['--seed', String(SEED), ...ports])
+  const startMarket = (...trouble: string[]) =>
+    startProcess('infra/simulator/main.js', {}, ['--seed', String(SEED), ...ports, ...trouble])
   let market: ServiceProcess = startMarket()
+  const rpc = await startRefusingRpc(await market.line('SOLANA_RPC_URL'))
   const deployment = await deploy('embedded', marketTruth(SEED).wallets, {
     ...servers,
     ...(await newSecrets(folder)),
     YELLOWSTONE_ENDPOINT: await market.line('YELLOWSTONE_ENDPOINT'),
-    SOLANA_RPC_URL: await market.line('SOLANA_RPC_URL'),
+    SOLANA_RPC_URL: rpc.url,
+    RPC_REFUSAL_SECONDS: String(REFUSAL_SECONDS),
     SOL_PRICE_POOL: await market.line('SOL_PRICE_POOL'),
   })
+  const store = await createStore(loadDataConfig(deployment.env).store)
   const key = await deployment.createAccount(1_000_000_000)
   const probeKey = await deployment.createAccount(1_000_000_000)
   const targets = Object.fromEntries(ROLES.map((role, at) => [role, portBase + 60 + at]))
@@ -208,6 +218,12 @@ async function startWorld(folder: string, portBase: number) {
     inject: async () => fillDisk(dir, only),
     heal: () => freeDisk(dir, only),
   })
+  const restart = async (role: Role) => {
+    await deployment.processes.get(role)?.kill()
+    start(role)
+  }
+  const restarts = (role: Role) =>
+    prometheus.query(`changes(process_start_time_seconds{role="${role}"}[15m])`)
   return {
     prometheus,
     faults: [
@@ -233,6 +249,41 @@ async function startWorld(folder: string, portBase: number) {
           await market.line('SOLANA_RPC_URL')
         },
       } satisfies Fault,
+      {
+        name: 'tables of a newer version',
+        alert: 'ProcessTooOld',
+        inject: () =>
+          store.insert('schema_migrations', [{ name: NEWER_FILE, checksum: '', applied_at: 0 }]),
+        heal: () => store.command(`DELETE FROM schema_migrations WHERE name = '${NEWER_FILE}'`),
+      } satisfies Fault,
+      {
+        name: 'RPC refuses',
+        alert: 'RpcRefuses',
+        inject: async () => {
+          // A stream that begins again without the slots between leaves them to RPC.
+          rpc.refuse(true)
+          await market.kill()
+          market = startMarket('--trouble', 'lostReplay')
+          await market.line('SOLANA_RPC_URL')
+          await pause(REFUSAL_SECONDS * 1000)
+        },
+        heal: async () => rpc.refuse(false),
+      } satisfies Fault,
+      {
+        name: 'webhooks start again and again',
+        alert: 'CrashLoop',
+        inject: async () => {
+          for (const seen of [1, 2]) {
+            await restart('webhooks')
+            await until(
+              () => restarts('webhooks'),
+              (samples) => samples.some(({ value }) => value >= seen),
+            )
+          }
+          await restart('webhooks')
+        },
+        heal: async () => {},
+      } satisfies Fault,
     ],
     async stop() {
       calls.abort()
@@ -240,7 +291,9 @@ async function startWorld(folder: string, portBase: number) {
       await probe.kill()
       await network.close()
       await follower.stop().catch(() => {}) // it may have given up
+      await store.close()
       await deployment.remove()
+      await rpc.close()
       await market.kill()
       await stopServers(dir)
     },
