@@ -16,7 +16,7 @@ import { print, printHead, printRow, sum } from './kit/figures.ts'
 import { readOptions } from './kit/options.ts'
 import { growingStages, untilStill } from './scale/backlog.ts'
 import { confirmedSlot } from './scale/due.ts'
-import { countOpen, fill, tableSizes } from './scale/fill.ts'
+import { countOpen, fill, markComplete, tableSizes } from './scale/fill.ts'
 import { copyFilled, forgetBalances, openFilled } from './scale/filled.ts'
 import { trackedAddresses } from './scale/market-options.ts'
 import { countSwaps, measureBurst, measureLoad } from './scale/measure.ts'
@@ -141,9 +141,11 @@ async function measure(
   const { store } = servers
   await migrate(store)
   await copyFilled(store)
+  const slot = confirmedSlot(Date.now())
+  await markComplete(store, slot)
   const kafka = join(data, 'kafka')
   const before = {
-    slot: confirmedSlot(Date.now()),
+    slot,
     kafka: diskKiB(kafka),
     clickhouse: await bytesOf(store),
   }

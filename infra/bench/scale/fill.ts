@@ -62,8 +62,16 @@ export async function fill(store: Store, filling: Filling): Promise<void> {
   await store.command(SNAPSHOTS, { slot: Number.MAX_SAFE_INTEGER })
   await store.command('TRUNCATE TABLE sealed_slots')
   await store.command('TRUNCATE TABLE progress')
-  await insertProgress(store, progressOf(endSlot))
+  await markComplete(store, endSlot)
   await settled(store)
+}
+
+/**
+ * Says that links are checked, and rollups and the watchlist complete, up to a slot: nothing is
+ * stored between the filling and the start of a service, however much later that is.
+ */
+export async function markComplete(store: Store, slot: number): Promise<void> {
+  await insertProgress(store, progressOf(slot))
 }
 
 /** Whether `fill` has come to its end in a database. */
@@ -183,7 +191,6 @@ const SNAPSHOTS = `
   INSERT INTO balance_snapshots (wallet, account, mint, slot, amount, inserted_at)
   SELECT wallet, '', '', {slot:UInt64}, 0, ${LONG_AGO} FROM tracked_wallets FINAL`
 
-/** That links are checked, and rollups and the watchlist complete, up to here. */
 function progressOf(slot: number) {
   const now = Date.now()
   const links = Array.from({ length: PARTITIONS }, (_, partition) => ({
