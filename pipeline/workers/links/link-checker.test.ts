@@ -74,10 +74,13 @@ function aChecker() {
       if (sol?.length) await insertDecodedRows(store, 'sol_balances', sol)
       if (token?.length) await insertDecodedRows(store, 'token_links', token)
     },
+    note(...links: readonly Link[]) {
+      checker.note(links.map((record) => ({ record })))
+    },
     /** Stores and notes links, then lets a pass run. */
     async add(...links: readonly Link[]) {
       await this.store(...links)
-      checker.note(links.map((record) => ({ record })))
+      this.note(...links)
       await checker.pass()
     },
     /** Lets seconds pass, one pass after the other. */
@@ -90,7 +93,7 @@ function aChecker() {
     /** A new process that begins at a slot, and was told of some stored links before. */
     async restart(slot: number, ...noted: readonly Link[]) {
       checker = create()
-      checker.note(noted.map((record) => ({ record })))
+      this.note(...noted)
       await checker.recover({ slot, time: 1_700_000_000 })
     },
     /** How many links were late. */
@@ -157,6 +160,18 @@ test.serial('a link that a start reads and is told of is late only if it is (K8)
   await checker.wait(1)
   t.is(await checker.late(), 0)
   await checker.add(link(1, 0n, 0n))
+  t.is(await checker.late(), 1)
+})
+
+test.serial('a link that a start reads, and is told of after it, is not late (K8)', async (t) => {
+  const checker = aChecker()
+  const links = [link(3, 0n, 5n), link(4, 5n, 6n), link(5, 6n, 7n)]
+  await checker.store(...links)
+  await checker.restart(2)
+  checker.note(...links)
+  await checker.wait(1)
+  t.is(await checker.late(), 0)
+  await checker.add(link(2, 0n, 0n))
   t.is(await checker.late(), 1)
 })
 

@@ -66,6 +66,11 @@ export class LinkChecker {
   readonly #doubts = new Doubts()
   readonly #writeBreaks: ReturnType<typeof breakWriter>
   #pending: StoredLink[] = []
+  /**
+   * The newest links that the last start read and that are not noted yet, of one page or two. The
+   * fold may have been storing them then; it notes them with the end of its flush.
+   */
+  #read = new Set<string>()
   /** Wallets to check as a whole, when no backfill of theirs is open. */
   readonly #wallets = new Set<number>()
   /** Wallets that lost links with a withdrawn slot. Their ends in memory may be void. */
@@ -111,6 +116,7 @@ export class LinkChecker {
     const { store, isMine } = this.#deps
     this.#ends.clear()
     this.#doubts.clear()
+    this.#read = new Set()
     this.#reviewedAt = 0
     this.#snapshotsSince = position === null ? 0 : position.time * 1000 - CLOCKS_APART_MS
     if (position === null) return
@@ -120,9 +126,9 @@ export class LinkChecker {
       const links = await readLinksBeyond(store, from, LINKS_PER_PAGE)
       const mine = links.filter(({ wallet }) => isMine(wallet))
       await this.#extend(mine)
-      // Those that were noted too are not late.
-      const read = new Set(mine.map(linkText))
-      this.#pending = this.#pending.filter((link) => !read.has(linkText(link)))
+      const isFull = links.length === LINKS_PER_PAGE
+      this.#read = new Set([...(isFull ? [] : this.#read), ...mine.map(linkText)])
+      this.#pending = this.#pending.filter((link) => !this.#wasRead(link))
       const last = links.at(-1)?.slot
       if (last === undefined || links.length < LINKS_PER_PAGE) return
       from = Math.max(last - 1, from + 1) // the last slot may not be complete
@@ -131,7 +137,7 @@ export class LinkChecker {
 
   /** Checks what was noted. Returns the slot below which nothing is in doubt or unchecked. */
   async pass(): Promise<number> {
-    const links = this.#pending
+    const links = this.#pending.filter((link) => !this.#wasRead(link))
     this.#pending = []
     this.#ends.forget(this.#withdrawn)
     this.#withdrawn.clear()
@@ -141,6 +147,11 @@ export class LinkChecker {
     const due = this.#doubts.take(now, STRETCHES_PER_PASS)
     if (due.length > 0 || this.#wallets.size > 0) await this.#look(due, now)
     return this.#doubts.lowestSlot
+  }
+
+  /** Whether a noted link was read by the last start, which makes it neither new nor late. */
+  #wasRead(link: StoredLink): boolean {
+    return this.#read.size > 0 && this.#read.delete(linkText(link))
   }
 
   async #extend(links: readonly StoredLink[]): Promise<void> {
