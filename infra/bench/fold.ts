@@ -86,18 +86,22 @@ const MEASURES: Readonly<
     for (const mode of modes)
       await withServers(async (env) => {
         for (const wallets of numbersOfWallets) {
-          const { first, then, bytesPerSwap, bytesPerEvent } = await foldStored(benchServers(env), {
-            wallets,
-            events: Math.round(300_000 * scale),
-            partitions,
-          })
+          const { first, then, all, bytesPerSwap, bytesPerEvent } = await foldStored(
+            benchServers(env),
+            {
+              wallets,
+              events: Math.round(300_000 * scale),
+              partitions,
+            },
+          )
           const rateOf = ({ events, seconds, cpuUs }: Pace) =>
             events === 0
               ? 'nothing left, all were in one flush'
               : `${count(events / seconds)} events/s (${cpuUs.toFixed(0)} us of this process's CPU each)`
           const what = `Kafka to ClickHouse, ${mode}, ${count(wallets)} wallets`
           printRow(`${what}: from a start until each was seen`, rateOf(first), '')
-          printRow(`${what}: then`, rateOf(then), '>= 30,000')
+          printRow(`${what}: then`, rateOf(then), '')
+          printRow(`${what}: all, with the start`, rateOf(all), '>= 30,000')
           const bytes = `${bytesPerSwap.toFixed(0)} a swap; ${bytesPerEvent.toFixed(0)} an event in all tables`
           printRow(`bytes stored, ${mode}, ${count(wallets)} wallets`, bytes, '')
         }

@@ -22,8 +22,10 @@ export interface Pace {
 export interface StoredFoldResult {
   /** The first event of each wallet, from the start of a worker that has nothing in memory. */
   readonly first: Pace
-  /** The later events. */
+  /** The later events. Partitions are not equally far when it begins, so it is a rough figure. */
   readonly then: Pace
+  /** All events, from the start of the worker. */
+  readonly all: Pace
   /**
    * Bytes on disk after merging, with all columns and the second order by wallet: of a swap, and of
    * an event's rows in all tables.
@@ -69,6 +71,7 @@ export async function foldStored(
     if (slot === last) finish()
   })
   const start = stopwatch()
+  const whole = stopwatch()
   const fold = await startBenchFold(watched, log)
   // A flush holds many slots: the first phase ends where all wallets have been seen, or later.
   const slots = await begun
@@ -76,11 +79,12 @@ export async function foldStored(
   const middle = stopwatch()
   await done
   const then = middle((last - slots) * PER_SLOT)
+  const all = whole(last * PER_SLOT)
   await fold.stop()
   await log.close()
   const bytes = await bytesStored(store, last * PER_SLOT)
   await remove()
-  return { first, then, ...bytes }
+  return { first, then, all, ...bytes }
 }
 
 /** Starts the clocks; returns a function that reads them. */
