@@ -45,6 +45,8 @@ alert must fire within its \`for\` and 60 s, no other page be sent, and without 
 interface Fault {
   readonly name: string
   readonly alert: string
+  /** What leads to the fault; the alert's time counts from its end. */
+  prepare?(): Promise<unknown>
   inject(): Promise<unknown>
   heal(): Promise<unknown>
 }
@@ -91,14 +93,15 @@ export async function run(args: readonly string[]): Promise<boolean> {
 
 /** Injects a fault, waits for its alert, watches which pages are sent, and heals the fault. */
 async function drill(
-  { name, alert, inject, heal }: Fault,
+  { name, alert, prepare, inject, heal }: Fault,
   prometheus: PrometheusProcess,
   watchSeconds: number,
 ): Promise<boolean> {
   const limit = waitOf(alert) + LATENESS_SECONDS
-  await inject()
+  await prepare?.()
   const began = Date.now()
   const passed = () => Math.round((Date.now() - began) / 1000)
+  await inject()
   const sent = new Set<string>()
   while (!sent.has(alert) && passed() < limit + LATENESS_SECONDS) {
     for (const page of pagesOf(await prometheus.firing())) sent.add(page)
@@ -259,7 +262,7 @@ async function startWorld(folder: string, portBase: number) {
       {
         name: 'RPC refuses',
         alert: 'RpcRefuses',
-        inject: async () => {
+        prepare: async () => {
           // A stream that begins again without the slots between leaves them to RPC.
           rpc.refuse(true)
           await market.kill()
@@ -267,12 +270,13 @@ async function startWorld(folder: string, portBase: number) {
           await market.line('SOLANA_RPC_URL')
           await pause(REFUSAL_SECONDS * 1000)
         },
+        inject: async () => {},
         heal: async () => rpc.refuse(false),
       } satisfies Fault,
       {
         name: 'webhooks start again and again',
         alert: 'CrashLoop',
-        inject: async () => {
+        prepare: async () => {
           for (const seen of [1, 2]) {
             await restart('webhooks')
             await until(
@@ -280,8 +284,8 @@ async function startWorld(folder: string, portBase: number) {
               (samples) => samples.some(({ value }) => value >= seen),
             )
           }
-          await restart('webhooks')
         },
+        inject: () => restart('webhooks'),
         heal: async () => {},
       } satisfies Fault,
     ],
