@@ -71,7 +71,6 @@ export async function foldStored(
     if (slot === last) finish()
   })
   const start = stopwatch()
-  const whole = stopwatch()
   const fold = await startBenchFold(watched, log)
   // A flush holds many slots: the first phase ends where all wallets have been seen, or later.
   const slots = await begun
@@ -79,7 +78,7 @@ export async function foldStored(
   const middle = stopwatch()
   await done
   const then = middle((last - slots) * PER_SLOT)
-  const all = whole(last * PER_SLOT)
+  const all = start(last * PER_SLOT)
   await fold.stop()
   await log.close()
   const bytes = await bytesStored(store, last * PER_SLOT)
