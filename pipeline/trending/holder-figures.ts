@@ -28,11 +28,8 @@ export interface HolderFigures
 }
 
 /** Returns the figures of the wallets that hold the token, in any order (rule G2). */
-export function holderFigures(
-  holding: readonly HolderSums[],
-  supply: bigint | null,
-): HolderFigures {
-  const holders = holding.toSorted((a, b) => a.wallet - b.wallet)
+export function holderFigures(holding: Iterable<HolderSums>, supply: bigint | null): HolderFigures {
+  const holders = [...holding].sort((a, b) => a.wallet - b.wallet)
   let oldestHoldAt: number | null = null
   let heldLamports = 0n
   let bought = 0n

@@ -15,6 +15,7 @@ const NUMBER_BYTES = 32
 const PART_BYTES = 6
 const PART_BITS = BigInt(8 * PART_BYTES)
 const PART_END = 1n << PART_BITS
+const PART_MASK = PART_END - 1n
 
 /** Where positions are packed; it grows. */
 let scratch = Buffer.alloc(1024)
@@ -76,7 +77,7 @@ function write(number: bigint | null, start: number): number {
   let end = start + 1
   let rest = number
   for (; rest >= PART_END; rest >>= PART_BITS) {
-    scratch.writeUIntLE(Number(BigInt.asUintN(Number(PART_BITS), rest)), end, PART_BYTES)
+    scratch.writeUIntLE(Number(rest & PART_MASK), end, PART_BYTES)
     end += PART_BYTES
   }
   for (let part = Number(rest); part > 0; part = Math.floor(part / 256)) scratch[end++] = part % 256

@@ -229,7 +229,7 @@ export class TokenBook {
   }
 
   #figuresOfHolders(): HolderFigures {
-    this.#holderFigures ??= holderFigures([...this.#holders.holding()], this.facts.supply)
+    this.#holderFigures ??= holderFigures(this.#holders.holding(), this.facts.supply)
     return this.#holderFigures
   }
 }
