@@ -9,11 +9,8 @@ function kept(maxBytes = 1000) {
   return {
     answers,
     tell: (...mints: string[]) =>
-      answers.apply(
-        mints.map((mint) => ({ kind: 'change', table: 'positions', row: { mint }, fence: 0 })),
-      ),
-    tellSwap: (base_mint: string) =>
-      answers.apply([{ kind: 'change', table: 'swaps', row: { base_mint }, fence: 0 }]),
+      answers.apply(mints.map((mint) => ({ table: 'positions', row: { mint } }))),
+    tellSwap: (base_mint: string) => answers.apply([{ table: 'swaps', row: { base_mint } }]),
     get: async (mint: string, key: string) =>
       String((await answers.get(mint, `${mint} ${key}`, make)).bytes),
   }

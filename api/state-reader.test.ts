@@ -1,6 +1,6 @@
 import test from 'ava'
 import type { LogBatch } from '../pipeline/log/log.ts'
-import type { StateEntry, StateHandler, StateLog } from '../pipeline/log/state-log.ts'
+import type { StateEntry, StateHandler, StateLog, StateMessage } from '../pipeline/log/state-log.ts'
 import { createLogger } from '../pipeline/runtime/logger.ts'
 import type { Replicas, Store } from '../pipeline/store/store.ts'
 import { StateReader } from './state-reader.ts'
@@ -19,12 +19,17 @@ test.before(async () => {
 test.after.always(() => opened.remove())
 test.beforeEach(() => opened.store.command('TRUNCATE TABLE progress'))
 
-/** A change that a test tells by its number. */
-const change = (n: number, fence = 1) =>
-  ({ kind: 'change', table: 'positions', row: { n }, fence }) as const
-const mark = (slot: number, fence = 1) =>
-  ({ kind: 'stored', slot, blockTime: 1000 + slot, fence }) as const
-type Message = ReturnType<typeof change> | ReturnType<typeof mark>
+/** A message with a change that a test tells by its number. */
+const change = (n: number, fence = 1): StateMessage => ({
+  changes: [{ table: 'positions', row: { n } }],
+  mark: null,
+  fence,
+})
+const mark = (slot: number, fence = 1): StateMessage => ({
+  changes: [],
+  mark: { slot, blockTime: 1000 + slot },
+  fence,
+})
 
 /** A reader with one model. `seen`: each marker, with the numbers of the changes that came. */
 async function startReader(stored: number, replicas?: Replicas) {
@@ -46,7 +51,7 @@ async function startReader(stored: number, replicas?: Replicas) {
     onGap: ({ message }) => gaps.push(message),
   })
   const next = [100n, 200n]
-  const batchOf = (partition: number, messages: readonly Message[]): LogBatch<StateEntry> => ({
+  const batchOf = (partition: number, messages: readonly StateMessage[]): LogBatch<StateEntry> => ({
     partition,
     records: messages.map((message) => {
       const offset = next[partition] ?? 0n
@@ -65,7 +70,7 @@ async function startReader(stored: number, replicas?: Replicas) {
     gaps,
     batchOf,
     handle: (batch: LogBatch<StateEntry>) => handler(batch),
-    say: (partition: number, ...messages: Message[]) => handler(batchOf(partition, messages)),
+    say: (partition: number, ...messages: StateMessage[]) => handler(batchOf(partition, messages)),
     whileLoading: (work: () => Promise<void>) => {
       onLoad = work
     },
@@ -88,6 +93,16 @@ test.serial(
     await reader.stop()
   },
 )
+
+test.serial('an entry may have changes and the mark that covers them', async (t) => {
+  const { reader, seen, say } = await startReader(10)
+  await reader.start()
+  await say(1, mark(12))
+  const { changes } = change(1)
+  await say(0, { ...mark(12), changes: [...changes, ...changes] }, change(2))
+  t.deepEqual(seen.slice(1), [[12, [1, 1]]])
+  await reader.stop()
+})
 
 test.serial('late changes come with a mark of a slot that was served already', async (t) => {
   const { reader, seen, say } = await startReader(10)

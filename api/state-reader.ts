@@ -1,6 +1,11 @@
 import { ServiceError } from '../pipeline/domain/service-error.ts'
 import type { Consumer, EventLog, LogBatch } from '../pipeline/log/log.ts'
-import { STATE_TABLES, type StateChange, type StateEntry } from '../pipeline/log/state-log.ts'
+import {
+  STATE_TABLES,
+  type StateChange,
+  type StateEntry,
+  type StoredMark,
+} from '../pipeline/log/state-log.ts'
 import type { Logger } from '../pipeline/runtime/logger.ts'
 import { createOutageLog, type OutageLog } from '../pipeline/runtime/outage-log.ts'
 import { pause } from '../pipeline/runtime/pause.ts'
@@ -65,7 +70,7 @@ class Part {
   }
 
   /** Adds what came since the last mark. A mark without changes joins one of that kind. */
-  mark(slot: number, blockTime: number): void {
+  mark({ slot, blockTime }: StoredMark): void {
     const last = this.segments.at(-1)
     const isEmpty = this.open.length === 0 && last?.changes.length === 0
     if (isEmpty) last.slot = Math.max(last.slot, slot)
@@ -155,7 +160,8 @@ export class StateReader {
     const part = this.#parts[partition]
     if (part === undefined) return
     for (const entry of records) {
-      const isAhead = entry.kind === 'stored' && entry.slot > part.newest
+      const { changes, mark } = entry
+      const isAhead = mark !== null && mark.slot > part.newest
       const next = part.next ?? entry.offset
       if (entry.offset > next || (entry.offset < next && isAhead)) return this.#miss(partition)
       if (entry.offset < next) continue // was handed out before
@@ -164,12 +170,9 @@ export class StateReader {
         if (entry.fence < part.fence) continue // of a worker that has lost the partition
         part.fence = entry.fence
       }
-      if (entry.kind === 'change') {
-        part.open.push(entry)
-        part.size += 1
-        continue
-      }
-      part.mark(entry.slot, entry.blockTime)
+      for (const change of changes) part.open.push(change)
+      part.size += changes.length
+      if (mark !== null) part.mark(mark)
     }
     this.#notify()
     await this.#advance()
@@ -177,7 +180,7 @@ export class StateReader {
     while (this.#isTooFar(part) && !this.#closing.signal.aborted) await this.#moved()
   }
 
-  /** Whether too many entries wait, and not for this partition. */
+  /** Whether too many changes wait, and not for this partition. */
   #isTooFar(part: Part): boolean {
     return (
       part !== this.#lowest() && this.#parts.reduce((all, { size }) => all + size, 0) > MOST_WAITING

@@ -31,11 +31,9 @@ export class KafkaStateLog implements StateLog {
     }, MAX_REQUEST_BYTES)
   }
 
-  append(entries: ReadonlyMap<number, readonly StateMessage[]>): Promise<void> {
-    const outgoing = [...entries].flatMap(([partition, messages]) =>
-      messages.map((message) => encodeState(partition, message)),
-    )
-    return this.#queue.append(outgoing)
+  append(messages: ReadonlyMap<number, StateMessage>): Promise<void> {
+    const entries = [...messages].flatMap(([partition, message]) => encodeState(partition, message))
+    return this.#queue.append(entries)
   }
 
   async follow(handler: StateHandler): Promise<Consumer> {

@@ -147,8 +147,8 @@ serial(
     const startedAt = now()
     Date.now = () => now() + 10 * 24 * 3600 * 1000
     await log.appendSlot({ marker: marker(1), records: [] })
-    const mark = { kind: 'stored', slot: 1, blockTime: 1_700_000_000, fence: 1 } as const
-    await log.states.append(new Map([[0, [mark]]]))
+    const mark = { slot: 1, blockTime: 1_700_000_000 }
+    await log.states.append(new Map([[0, { changes: [], mark, fence: 1 }]]))
     Date.now = now
     const time = await new Promise<number | undefined>((resolve, reject) => {
       log

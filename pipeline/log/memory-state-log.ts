@@ -13,17 +13,15 @@ export function createMemoryStateLog(partitions: number): StateLog {
 
   return {
     partitions,
-    append(entries) {
+    append(messages) {
       const done = lastAppend.then(async () => {
         if (isClosed) throw new ServiceError('closed', 'the log is closed')
-        const batches = [...entries].map(([partition, messages]) => ({
-          partition,
-          records: messages.map((message): StateEntry => {
-            const offset = ends[partition] ?? 0n
-            ends[partition] = offset + 1n
-            return { offset, ...message }
-          }),
-        }))
+        const batches = [...messages].map(([partition, message]) => {
+          const offset = ends[partition] ?? 0n
+          ends[partition] = offset + 1n
+          const entry: StateEntry = { offset, ...message }
+          return { partition, records: [entry] }
+        })
         await Promise.all(
           [...followers].flatMap((handler) => batches.map((batch) => handler(batch))),
         )

@@ -44,16 +44,19 @@ function contract(title: string, run: (t: ExecutionContext, backend: Backend) =>
   else anyTest.skip(`kafka: ${title}${skipped}`, (t) => run(t, kafka))
 }
 
-const position = (wallet: number, version: number, fence = 1): StateChange => ({
-  kind: 'change',
+const position = (wallet: number, version: number): StateChange => ({
   table: 'positions',
   row: { wallet, mint: 'M', bought_amount: '340282366920938463463', version: String(version) },
-  fence,
 })
-const mark = (slot: number, fence = 1): StoredMark => ({
-  kind: 'stored',
-  slot,
-  blockTime: 1_700_000_000 + slot,
+const swap = (slot: number): StateChange => ({
+  table: 'swaps',
+  row: { slot: String(slot), quote_mint: null, quote_mismatch: false, is_deleted: 1 },
+})
+const mark = (slot: number): StoredMark => ({ slot, blockTime: 1_700_000_000 + slot })
+/** What a worker appends to a partition. */
+const said = (changes: readonly StateChange[], slot: number | null, fence = 1): StateMessage => ({
+  changes,
+  mark: slot === null ? null : mark(slot),
   fence,
 })
 
@@ -67,8 +70,12 @@ class Received {
     this.#wake()
   }
 
-  async until(count: number): Promise<void> {
-    while (this.entries.flat().length < count)
+  until(count: number): Promise<void> {
+    return this.untilTrue(() => this.entries.flat().length >= count)
+  }
+
+  async untilTrue(condition: () => boolean): Promise<void> {
+    while (!condition())
       await new Promise<void>((resolve) => {
         this.#wake = resolve
       })
@@ -84,23 +91,21 @@ contract(
   'a reader gets everything that was appended after it began, in order in each partition',
   async (t, backend) => {
     const log = await backend.open()
-    await log.states.append(new Map([[0, [position(1, 1), mark(1)]]]))
+    await log.states.append(new Map([[0, said([position(1, 1)], 1)]]))
     const reader = await backend.again(log)
     const received = new Received()
     const consumer = await reader.states.follow(received.handler)
+    const first = said([position(1, 2), position(4, 1), swap(2), swap(1)], null)
     await log.states.append(
       new Map([
-        [0, [position(1, 2), position(4, 1), mark(2)]],
-        [1, [mark(2)]],
+        [0, first],
+        [1, said([], 2)],
       ]),
     )
-    await log.states.append(new Map([[0, [position(1, 3), mark(3)]]]))
-    await received.until(6)
-    t.deepEqual(received.messages(), [
-      [position(1, 2), position(4, 1), mark(2), position(1, 3), mark(3)],
-      [mark(2)],
-      [],
-    ])
+    const second = said([position(1, 3)], 3, 2)
+    await log.states.append(new Map([[0, second]]))
+    await received.until(3)
+    t.deepEqual(received.messages(), [[first, second], [said([], 2)], []])
     const offsets = received.entries[0]?.map(({ offset }) => offset) ?? []
     t.deepEqual(
       offsets,
@@ -112,12 +117,29 @@ contract(
   },
 )
 
+contract('the mark of a message with many changes comes after all of them', async (t, backend) => {
+  const log = await backend.open()
+  const received = new Received()
+  await log.states.follow(received.handler)
+  const changes = Array.from({ length: 1200 }, (_, at) => position(1, at))
+  await log.states.append(new Map([[0, said(changes, 7)]]))
+  await log.states.append(new Map([[1, said([], 8)]]))
+  const all = () => received.messages().map((own) => own.flatMap((message) => message.changes))
+  const marks = () => received.messages().map((own) => own.map((message) => message.mark))
+  await received.untilTrue(() => marks().flat().filter(Boolean).length === 2)
+  t.deepEqual(all(), [changes, [], []])
+  t.is(marks()[0]?.length, backend === memory ? 1 : 3)
+  t.deepEqual(marks()[0]?.at(-1), mark(7))
+  await log.close()
+})
+
 contract('facts about mints have no owner', async (t, backend) => {
   const log = await backend.open()
   const received = new Received()
   await log.states.follow(received.handler)
-  const fact: StateChange = { kind: 'change', table: 'mints', row: { mint: 'M' }, fence: null }
-  await log.states.append(new Map([[2, [fact]]]))
+  const change: StateChange = { table: 'mints', row: { mint: 'M' } }
+  const fact: StateMessage = { changes: [change], mark: null, fence: null }
+  await log.states.append(new Map([[2, fact]]))
   await received.until(1)
   t.deepEqual(received.messages(), [[], [], [fact]])
   await log.close()
@@ -126,5 +148,5 @@ contract('facts about mints have no owner', async (t, backend) => {
 contract('a closed log refuses entries', async (t, backend) => {
   const log = await backend.open()
   await log.close()
-  await t.throwsAsync(log.states.append(new Map([[0, [mark(1)]]])), { code: 'closed' })
+  await t.throwsAsync(log.states.append(new Map([[0, said([], 1)]])), { code: 'closed' })
 })

@@ -13,9 +13,24 @@ export type StateTable = (typeof STATE_TABLES)[number]
  * counts; with `is_deleted` it is gone.
  */
 export interface StateChange {
-  readonly kind: 'change'
   readonly table: StateTable
   readonly row: StateRow
+}
+
+/**
+ * Up to which slot a worker has stored a partition: every row that follows from these slots is in
+ * its table, and on the log before this mark, and table `progress` has the slot.
+ */
+export interface StoredMark {
+  readonly slot: number
+  readonly blockTime: number
+}
+
+/** What is appended to a partition at once. The changes come before the mark. */
+export interface StateMessage {
+  /** Changes of one table have the same columns, and keep their order. */
+  readonly changes: readonly StateChange[]
+  readonly mark: StoredMark | null
   /**
    * Token of the worker that has the partition (rule K15). Readers drop entries with a lower token
    * than an earlier entry of the partition has. Null for facts about mints, which any worker
@@ -24,21 +39,7 @@ export interface StateChange {
   readonly fence: number | null
 }
 
-/**
- * Up to which slot a worker has stored a partition: every row that follows from these slots is in
- * its table, and on the log before this entry, and table `progress` has the slot.
- */
-export interface StoredMark {
-  readonly kind: 'stored'
-  readonly slot: number
-  readonly blockTime: number
-  readonly fence: number
-}
-
-/** An entry of the log of states. */
-export type StateMessage = StateChange | StoredMark
-
-/** An entry as read. */
+/** An entry as read. Kafka has several for a message with many changes, the last with the mark. */
 export type StateEntry = { readonly offset: bigint } & StateMessage
 
 /** Handles entries of one partition. Its next batch follows when the promise has resolved. */
@@ -53,10 +54,10 @@ export type StateHandler = (batch: LogBatch<StateEntry>) => Promise<void>
 export interface StateLog {
   readonly partitions: number
   /**
-   * Appends entries, by partition. Resolves when they are acknowledged. Waits for a lost server
+   * Appends messages, by partition. Resolves when they are acknowledged. Waits for a lost server
    * without a limit. Rejects with `closed` once the log is closed.
    */
-  append(entries: ReadonlyMap<number, readonly StateMessage[]>): Promise<void>
+  append(messages: ReadonlyMap<number, StateMessage>): Promise<void>
   /**
    * Reads every partition from its end on. Resolves when all that is appended later will come.
    */

@@ -32,8 +32,7 @@ export function walletEventsTopic(prefix: string, partitions = PARTITIONS): Topi
 }
 
 /**
- * Returns the topic of states, keyed by wallet, table and the rest of a row's key (rule K26). It
- * has the partitions of the events.
+ * Returns the topic of states (rule K26). It has the partitions of the events.
  */
 export function walletStateTopic(prefix: string, partitions: number): Topic {
   return {

@@ -20,8 +20,8 @@ export class StateMirror {
         const fence = this.#fences.get(partition) ?? 0
         if (entry.fence === null || entry.fence < fence) continue
         this.#fences.set(partition, entry.fence)
-        if (entry.kind === 'change' && entry.table !== 'mints')
-          take(this.#rows, entry.table, entry.row)
+        for (const { table, row } of entry.changes)
+          if (table !== 'mints') take(this.#rows, table, row)
       }
     })
   }

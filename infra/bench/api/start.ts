@@ -53,7 +53,7 @@ function changesOf(open: OpenPositions) {
   return Array.from({ length: CHANGES }, (_, at) => {
     const [row = 0] = open.ofWallet(1 + at * 37)
     const position: Row = { ...open.row(row), last_trade_time: NOW, version: '2', is_deleted: 0 }
-    return { kind: 'change', table: 'positions', row: position, fence: null } as const
+    return { table: 'positions', row: position } as const
   })
 }
 

@@ -51,21 +51,18 @@ export type StoredMetricsRow = WalletMetricsRow & { readonly version: string }
 
 /** Returns a row to insert in the form in which it is read. */
 export function storedMetricsOf(row: Row): StoredMetricsRow {
-  const columns = Object.entries(EMPTY_METRICS).map(([name, empty]) => {
+  const stored: Record<string, unknown> = { ...EMPTY_METRICS, version: String(row.version ?? 0) }
+  for (const [name, empty] of Object.entries(EMPTY_METRICS)) {
     const value = row[name] ?? empty
     const isText = typeof empty === 'string' || typeof value === 'bigint'
-    return [name, isText ? String(value) : value] as const
-  })
+    stored[name] = isText ? String(value) : value
+  }
   const active = (row.active_times ?? []) as readonly { hour_utc: number; tx_count: unknown }[]
-  const active_times = active.map(({ hour_utc, tx_count }) => ({
+  stored.active_times = active.map(({ hour_utc, tx_count }) => ({
     hour_utc,
     tx_count: String(tx_count),
   }))
-  return {
-    ...Object.fromEntries(columns),
-    active_times,
-    version: String(row.version ?? 0),
-  } as never // of the columns' types
+  return stored as never // of the columns' types
 }
 
 /** Returns the newest rows of wallets from `from` to `to`, at most 1000. */

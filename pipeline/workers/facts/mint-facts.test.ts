@@ -174,7 +174,7 @@ test.serial(
     const log = newLog()
     const announced: unknown[] = []
     await log.states.follow(async ({ records }) => {
-      for (const record of records) announced.push(record.kind === 'change' && record.row.mint)
+      for (const { changes } of records) announced.push(...changes.map(({ row }) => row.mint))
     })
     const mints = [mintOf(1), mintOf(2)]
     const first = start({ log })

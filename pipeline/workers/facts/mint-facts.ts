@@ -216,13 +216,9 @@ class MintFetcher {
 
   /** Tells readers of the log of states that the facts about these mints have changed (K26). */
   async #announce(mints: Iterable<string>): Promise<void> {
-    const changes: StateChange[] = Array.from(mints, (mint) => ({
-      kind: 'change',
-      table: 'mints',
-      row: { mint },
-      fence: null,
-    }))
-    const appended = this.#deps.log.states.append(new Map([[0, changes]]))
+    const changes: StateChange[] = Array.from(mints, (mint) => ({ table: 'mints', row: { mint } }))
+    const message = { changes, mark: null, fence: null }
+    const appended = this.#deps.log.states.append(new Map([[0, message]]))
     await orClosed(appended, this.#stopping.signal)
   }
 

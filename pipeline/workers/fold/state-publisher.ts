@@ -39,7 +39,7 @@ export class StatePublisher {
   /** Writes through this store are noted. */
   readonly store: Store
   readonly #log: StateLog
-  #noted = new Map<number, Change[]>()
+  #noted = new Map<number, StateChange[]>()
   /** By table: the time since which its rows have to be read. */
   readonly #unread = new Map<WrittenTable, number>()
   /** The server's time when the tables were last read, in unix milliseconds; 0: not yet. */
@@ -84,7 +84,7 @@ export class StatePublisher {
   }
 
   /** Appends everything that was stored, and then the marks of partitions. */
-  async append(fences: Fences, marks: ReadonlyMap<number, Mark>): Promise<void> {
+  async append(fences: Fences, marks: ReadonlyMap<number, StoredMark>): Promise<void> {
     if (this.#unread.size > 0) this.#readAt = await readServerTime(this.store)
     const of = { partitions: this.#partitions, count: this.#log.partitions }
     for (const [table, since] of this.#unread) {
@@ -95,25 +95,20 @@ export class StatePublisher {
       }
       this.#unread.delete(table)
     }
-    const entries = this.#takeNoted(fences)
+    const messages = this.#takeNoted(fences)
     for (const [partition, mark] of marks) {
-      const entry = { kind: 'stored', fence: fences.get(partition) ?? 0, ...mark } as const
-      entries.set(partition, [...(entries.get(partition) ?? []), entry])
+      const changes = messages.get(partition)?.changes ?? []
+      messages.set(partition, { changes, mark, fence: fences.get(partition) ?? 0 })
     }
-    if (entries.size > 0) await this.#log.append(entries)
+    if (messages.size > 0) await this.#log.append(messages)
   }
 
-  #takeNoted(fences: Fences): Map<number, StateMessage[]> {
-    const entries = new Map<number, StateMessage[]>()
-    for (const [partition, changes] of this.#noted) {
-      const fence = fences.get(partition) ?? 0
-      entries.set(
-        partition,
-        changes.map(({ table, row }) => ({ kind: 'change', table, row, fence })),
-      )
-    }
+  #takeNoted(fences: Fences): Map<number, StateMessage> {
+    const messages = new Map<number, StateMessage>()
+    for (const [partition, changes] of this.#noted)
+      messages.set(partition, { changes, mark: null, fence: fences.get(partition) ?? 0 })
     this.#noted = new Map()
-    return entries
+    return messages
   }
 
   #readSince(table: WrittenTable, since: number): void {
@@ -127,7 +122,7 @@ export class StatePublisher {
     for (const row of rows) this.#add({ table: known, row: read(row) as Row })
   }
 
-  #add(change: Change): void {
+  #add(change: StateChange): void {
     const { wallet, partition } = change.row
     const at =
       change.table === 'late_swaps'
@@ -138,8 +133,5 @@ export class StatePublisher {
     else noted.push(change)
   }
 }
-
-type Change = Pick<StateChange, 'table' | 'row'>
-type Mark = Pick<StoredMark, 'slot' | 'blockTime'>
 
 const TABLE_NAMES = Object.keys(READ_FORM) as WrittenTable[]
