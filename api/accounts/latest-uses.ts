@@ -1,4 +1,5 @@
 import type { Logger } from '../../pipeline/runtime/logger.ts'
+import { createOutageLog, type OutageLog } from '../../pipeline/runtime/outage-log.ts'
 import type { Row, Store } from '../../pipeline/store/store.ts'
 
 /** Dependencies of uses that are written later. */
@@ -18,6 +19,7 @@ export class LatestUses<Use extends { readonly at: number }> {
   readonly #rowOf: (key: string, use: Use) => Row
   /** Uses not written yet. */
   readonly #seen = new Map<string, Use>()
+  readonly #outage: OutageLog
   #timer: NodeJS.Timeout | undefined
   #writing: Promise<void> = Promise.resolve()
 
@@ -25,6 +27,11 @@ export class LatestUses<Use extends { readonly at: number }> {
     this.#deps = deps
     this.#table = table
     this.#rowOf = rowOf
+    this.#outage = createOutageLog(
+      deps.logger,
+      'uses could not be stored; will retry',
+      'uses are stored again',
+    )
   }
 
   /** The time of a use that happens now, in unix milliseconds. */
@@ -70,8 +77,9 @@ export class LatestUses<Use extends { readonly at: number }> {
       )
       // Until they are stored, reads are answered from memory.
       for (const [key, use] of seen) if (this.#seen.get(key) === use) this.#seen.delete(key)
+      this.#outage.worked({ table: this.#table })
     } catch {
-      this.#deps.logger.warn({ table: this.#table }, 'uses could not be stored; will retry')
+      this.#outage.failed({ table: this.#table })
     }
   }
 }

@@ -1,6 +1,7 @@
 import pMap from 'p-map'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import type { Logger } from '../../pipeline/runtime/logger.ts'
+import { createOutageLog, type OutageLog } from '../../pipeline/runtime/outage-log.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import { inTime } from '../../pipeline/store/timely-store.ts'
 import { type Redis, replicated } from '../redis-connection.ts'
@@ -27,7 +28,7 @@ export class Revocations {
   readonly #tokens: RevocationTable
   /** The current generation by wallet. */
   readonly #wallets: RevocationTable
-  readonly #logger: Logger
+  readonly #outage: OutageLog
   readonly #now: () => number
   readonly #waitMs: number
   #timer: NodeJS.Timeout | undefined
@@ -50,7 +51,11 @@ export class Revocations {
     this.#redis = redis
     this.#tokens = new RevocationTable(store, 'revoked_tokens')
     this.#wallets = new RevocationTable(store, 'token_generations')
-    this.#logger = logger
+    this.#outage = createOutageLog(
+      logger,
+      'revoked tokens could not be stored; will retry',
+      'revoked tokens are stored again',
+    )
     this.#now = now
     const options = { limit: MOST, now }
     this.#set =
@@ -172,8 +177,9 @@ export class Revocations {
     try {
       await this.#tokens.writeRest()
       await this.#wallets.writeRest()
+      this.#outage.worked()
     } catch {
-      this.#logger.warn('revoked tokens could not be stored; will retry')
+      this.#outage.failed({})
     }
   }
 }

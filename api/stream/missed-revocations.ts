@@ -1,4 +1,5 @@
 import type { Logger } from '../../pipeline/runtime/logger.ts'
+import { createOutageLog, type OutageLog } from '../../pipeline/runtime/outage-log.ts'
 import type { Account } from '../credits/meter.ts'
 
 /** An account whose own key was replaced, or that was disabled, and when (unix milliseconds). */
@@ -25,36 +26,43 @@ export interface MissedRevocationsDeps {
  */
 export class MissedRevocations {
   readonly #deps: MissedRevocationsDeps
+  readonly #outage: OutageLog
   /** Start of the time to look up (unix milliseconds); null: nothing was missed. */
   #since: number | null = null
 
   constructor(deps: MissedRevocationsDeps) {
     this.#deps = deps
+    this.#outage = createOutageLog(
+      deps.logger,
+      'revoked keys cannot be read, trying again',
+      'revoked keys were read',
+    )
   }
 
   /** The account channel is back after an outage that began at `sinceMs` (unix milliseconds). */
   onReconnect(sinceMs: number): void {
     this.#since = earlierOf(sinceMs, this.#since)
-    this.#lookUp(() => this.#deps.logger.warn('revoked keys cannot be read, trying again'))
+    this.#lookUp()
   }
 
   /** Repeats a lookup that failed; call it every second. */
   retry(): void {
-    this.#lookUp(() => {})
+    this.#lookUp()
   }
 
-  #lookUp(onFailure: () => void): void {
+  #lookUp(): void {
     const since = this.#since
     if (since === null) return
     this.#since = null
     const { revokedSince = async () => [], endDeletedKeys } = this.#deps
     Promise.all([revokedSince(since - CLOCK_SKEW_MS), endDeletedKeys()]).then(
       ([revoked]) => {
+        this.#outage.worked()
         for (const key of revoked) this.#deps.onRevoked(key)
       },
       () => {
         this.#since = earlierOf(since, this.#since)
-        onFailure()
+        this.#outage.failed({})
       },
     )
   }

@@ -1,5 +1,6 @@
 import { ServiceError } from '../domain/service-error.ts'
 import type { Logger } from '../runtime/logger.ts'
+import { createOutageLog } from '../runtime/outage-log.ts'
 import { pause } from '../runtime/pause.ts'
 import type { BatchHandler, LogBatch } from './log.ts'
 
@@ -19,14 +20,17 @@ export async function handOut<R>(
   },
 ): Promise<boolean> {
   const { signal, retryDelayMs, logger, onRedelivery } = options
+  const { partition } = batch
+  const outage = createOutageLog(logger, 'batch failed, handed out again', 'batch is done')
   for (let pauseMs = retryDelayMs; ; pauseMs = Math.min(pauseMs * 2, retryDelayMs * 50)) {
     try {
       await handler(batch)
+      outage.worked({ partition })
       return true
     } catch (error) {
       // Any other error's message may quote data.
       const reason = error instanceof ServiceError ? error.message : String((error as Error)?.name)
-      logger.warn({ partition: batch.partition, reason, pauseMs }, 'batch failed, handed out again')
+      outage.failed({ partition, reason })
       logger.debug({ err: error }, 'batch failed')
     }
     if (signal.aborted) return false

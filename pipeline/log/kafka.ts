@@ -13,6 +13,7 @@ import type {
   Withdrawal,
 } from '../domain/slot.ts'
 import type { Logger } from '../runtime/logger.ts'
+import { createOutageLog } from '../runtime/outage-log.ts'
 import { pause } from '../runtime/pause.ts'
 import type { Registry } from '../runtime/telemetry.ts'
 import { type AppendQueue, createAppendQueue, type OutgoingEntry } from './append-queue.ts'
@@ -229,13 +230,16 @@ class KafkaLog implements EventLog {
   /** Reads the ends of the partitions; retries a lost server some times. */
   async #fromTail<T>(read: (kafka: KafkaClient, topic: string) => Promise<T>): Promise<T> {
     const { kafka, topic, config, logger } = this.#parts
+    const outage = createOutageLog(logger, 'checkpoint is read again', 'checkpoint was read')
     for (let attempt = 1; ; attempt++) {
       try {
-        return await read(kafka, topic.name)
+        const found = await read(kafka, topic.name)
+        outage.worked()
+        return found
       } catch (cause) {
         if (cause instanceof ServiceError) throw cause
         if (attempt === 5 || this.#closing.signal.aborted) throw unreachable(config, cause)
-        logger.warn({ attempt, reason: (cause as Error).message }, 'checkpoint is read again')
+        outage.failed({ reason: (cause as Error).message })
       }
       await pause(attempt * 500, this.#closing.signal)
     }
@@ -257,13 +261,16 @@ class KafkaLog implements EventLog {
       ends ??= await readEnds(admin, topic.name)
       return hasCommitted(admin, { topic: topic.name, group, ends })
     }
+    const outage = createOutageLog(logger, 'offsets are read again', 'offsets were read')
     for (;;) {
       if (stop.aborted || this.#closing.signal.aborted)
         throw new ServiceError('closed', 'stopped while waiting for a group')
       try {
-        if (await withAdmin(kafka, isSettled)) return
+        const isDone = await withAdmin(kafka, isSettled)
+        outage.worked()
+        if (isDone) return
       } catch (cause) {
-        logger.warn({ reason: (cause as Error).message }, 'offsets are read again')
+        outage.failed({ reason: (cause as Error).message })
       }
       await pause(SETTLED_POLL_MS, stop)
     }

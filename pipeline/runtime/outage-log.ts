@@ -5,7 +5,7 @@ export interface OutageLog {
   /** A call failed. Logs a warning if the one before it worked. */
   failed(fields: Readonly<Record<string, unknown>>): void
   /** A call worked. Logs the recovery if the one before it failed. */
-  worked(): void
+  worked(fields?: Readonly<Record<string, unknown>>): void
 }
 
 /** Makes a log of outages with the text of a warning, and of the line that ends it. */
@@ -16,8 +16,8 @@ export function createOutageLog(logger: Logger, lost: string, back: string): Out
       if (!isFailing) logger.warn(fields, lost)
       isFailing = true
     },
-    worked() {
-      if (isFailing) logger.info(back)
+    worked(fields = {}) {
+      if (isFailing) logger.info(fields, back)
       isFailing = false
     },
   }

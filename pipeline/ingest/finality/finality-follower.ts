@@ -1,5 +1,6 @@
 import { blockIdOf } from '../../domain/block-id.ts'
 import type { Logger } from '../../runtime/logger.ts'
+import { createOutageLog, type OutageLog } from '../../runtime/outage-log.ts'
 import { pause } from '../../runtime/pause.ts'
 import { StoppedError } from '../rpc/retry-until-stopped.ts'
 import type { RpcHistory } from '../rpc/rpc-history.ts'
@@ -72,6 +73,7 @@ export class FinalityFollower {
   #finalized: number | null
   /** When the finalized chain last moved; monotonic milliseconds. */
   #movedAt = performance.now()
+  readonly #outage: OutageLog
   /** Whether a block is being fetched: nothing later is taken meanwhile. */
   #isFetching = false
 
@@ -80,6 +82,11 @@ export class FinalityFollower {
     this.#limits = limits
     this.#tracker = new FinalityTracker(start.finalized)
     const { history, logger, metrics } = deps
+    this.#outage = createOutageLog(
+      logger,
+      'stream of finalized blocks ended',
+      'finalized blocks come again',
+    )
     const onRead = () => this.#advance()
     this.#reader = createFinalityReader(
       { tracker: this.#tracker, history, onRead, logger, metrics },
@@ -106,9 +113,8 @@ export class FinalityFollower {
 
   /** Follows until `stop`. */
   async run(): Promise<void> {
-    const { stop, logger, metrics } = this.#deps
+    const { stop, metrics } = this.#deps
     const backoff = createBackoff(this.#limits)
-    let isQuiet = false
     while (!stop.aborted) {
       const tip = this.#tracker.tip
       const end = await this.#stream()
@@ -120,8 +126,7 @@ export class FinalityFollower {
       // The next stream starts live; RPC has what is before it.
       if (plan.kind === 'catch_up') this.#settings = { ...this.#settings, replays: false }
       if (this.#tracker.tip !== tip) backoff.reset()
-      else if (!isQuiet) logger.warn({ end: end.kind }, 'stream of finalized blocks ended')
-      isQuiet = this.#tracker.tip === tip
+      else this.#outage.failed({ end: end.kind })
       await pause(backoff.next(), stop)
     }
   }
@@ -168,6 +173,7 @@ export class FinalityFollower {
     if (envelope?.kind !== 'meta' || envelope.parent >= envelope.slot) return
     const { slot, parent, blockhash } = envelope
     this.#tracker.addFinal({ slot, parent, blockId: blockIdOf(blockhash) })
+    this.#outage.worked()
     this.#advance()
   }
 

@@ -1,6 +1,7 @@
 import type { SubscribeRequest } from '@triton-one/yellowstone-grpc'
 import type { Wallets } from '../../domain/wallets.ts'
 import type { Logger } from '../../runtime/logger.ts'
+import { createOutageLog, type OutageLog } from '../../runtime/outage-log.ts'
 import { pause } from '../../runtime/pause.ts'
 import type { UpdateEnvelope } from '../wire/update-envelope.ts'
 import { type BackoffLimits, createBackoff } from './backoff.ts'
@@ -50,11 +51,13 @@ export class StandbyStream {
   #session: { send(request: SubscribeRequest): void; end(reason: SessionEnd): void } | null = null
   /** The follower that has the stream now. */
   #follower: UpdateStreamOptions | null = null
+  readonly #outage: OutageLog
   readonly #done: Promise<void>
 
   constructor(options: StandbyStreamOptions) {
-    const { selection } = options
+    const { selection, logger } = options
     this.#options = options
+    this.#outage = createOutageLog(logger, 'standby stream ended', 'standby stream goes on')
     this.#settings = { replays: true, addressesPerFilter: undefined, selection }
     this.#done = this.#run()
   }
@@ -117,7 +120,7 @@ export class StandbyStream {
 
   /** Opens one stream after another until `close` or the hand-over. */
   async #run(): Promise<void> {
-    const { limits, logger, wallets } = this.#options
+    const { limits, wallets } = this.#options
     const { signal } = this.#closing
     const backoff = createBackoff(limits)
     while (!signal.aborted) {
@@ -127,7 +130,7 @@ export class StandbyStream {
       this.#settings = plan.settings
       if (plan.kind === 'catch_up' || end.kind === 'behind') this.#completeAfter = null
       else if (plan.kind === 'back_off') {
-        logger.warn({ end: end.kind }, 'standby stream ended')
+        this.#outage.failed({ end: end.kind })
         await pause(backoff.next(), signal)
       }
       if (this.#completeAfter !== null) backoff.reset()
@@ -192,6 +195,7 @@ export class StandbyStream {
     else half.confirmed = true
     if (half.parent === undefined || half.confirmed === undefined) return
     this.#halves.delete(slot)
+    this.#outage.worked()
     this.#options.onReceived(slot, half.parent)
   }
 

@@ -4,6 +4,7 @@ import { ServiceError } from '../../domain/service-error.ts'
 import type { Transaction } from '../../domain/transaction.ts'
 import type { HistoryRpc, PaymentRpc, SolanaRpc } from '../../ingest/rpc/solana-rpc.ts'
 import type { Logger } from '../../runtime/logger.ts'
+import { createOutageLog } from '../../runtime/outage-log.ts'
 import { pause } from '../../runtime/pause.ts'
 import type { Store } from '../../store/store.ts'
 import { type DepositAccount, DepositAccounts } from './deposit-accounts.ts'
@@ -68,7 +69,6 @@ export class DepositIndex {
   #timer: NodeJS.Timeout | undefined
   /** When the last run began, by the monotonic clock. */
   #ranAt = Number.NEGATIVE_INFINITY
-  #isFailing = false
 
   constructor(deps: DepositIndexDeps) {
     this.#deps = deps
@@ -114,16 +114,15 @@ export class DepositIndex {
   /** Starts catching up at intervals, so that a check has little left to do. */
   start(): void {
     const { logger, pollMs = 10_000 } = this.#deps
+    const outage = createOutageLog(logger, 'deposits cannot be read', 'deposits are read again')
     const poll = async () => {
       try {
         await this.catchUp()
         await this.#sweep()
-        if (this.#isFailing) logger.info('deposits are read again')
-        this.#isFailing = false
+        outage.worked()
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error
-        if (!this.#isFailing) logger.warn({ reason: error.message }, 'deposits cannot be read')
-        this.#isFailing = true
+        outage.failed({ reason: error.message })
       }
       if (!this.#closing.signal.aborted) this.#timer = setTimeout(poll, pollMs)
     }

@@ -6,6 +6,7 @@ import { selectionFor } from '../../ingest/stream/wallet-selection.ts'
 import type { OpenUpdateStream } from '../../ingest/stream/yellowstone.ts'
 import type { EventLog } from '../../log/log.ts'
 import type { Logger } from '../../runtime/logger.ts'
+import { createOutageLog } from '../../runtime/outage-log.ts'
 import { pause } from '../../runtime/pause.ts'
 import type { DepositIndex } from '../deposits/deposits.ts'
 import type { IngestConfig } from './ingest.ts'
@@ -84,11 +85,17 @@ export async function startStandby(deps: StandbyDeps): Promise<Standby> {
       }),
     onReceived: (slot, parent) => watch.onReceived(slot, parent, now()),
   })
+  const outage = createOutageLog(
+    logger,
+    'Kafka does not answer: waits for the leader',
+    'Kafka answers again',
+  )
   const follow = { mode: 'follow', sinceMs: SINCE_MS } as const
   const consumer = await log.consume(follow, async ({ partition, records }) => {
     for (const entry of records)
       if (entry.kind === 'marker') watch.onMarker(partition, entry.marker.slot, now())
     stream.trim(watch.newest - SPARE_SLOTS)
+    outage.worked()
   })
   const { slot = -1 } = (await log.checkpoint()) ?? {}
   for (let partition = 0; partition < log.partitions; partition++)
@@ -106,12 +113,13 @@ export async function startStandby(deps: StandbyDeps): Promise<Standby> {
       await log.extent()
       if (now() - asked > SLOW_LOG_MS || !watch.isLeaderLost(now())) return false
       await log.lead()
+      outage.worked()
       return true
     } catch (error) {
       const { code, message } = error as { code?: string; message: string }
       if (code === 'newer_format') return false // `/readyz` says so
       if (code !== 'unreachable') throw error
-      logger.warn({ reason: message }, 'Kafka does not answer: waits for the leader')
+      outage.failed({ reason: message })
       return false
     }
   }

@@ -130,11 +130,14 @@ export function startBreakRepairs(deps: RepairDeps): BreakRepairs {
 
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
-      await pass().then(outage.worked, (error: unknown) => {
-        const isExpected = error instanceof ServiceError && error.code === 'unavailable'
-        if (!isExpected) throw error
-        outage.failed({ reason: error.message })
-      })
+      await pass().then(
+        () => outage.worked(),
+        (error: unknown) => {
+          const isExpected = error instanceof ServiceError && error.code === 'unavailable'
+          if (!isExpected) throw error
+          outage.failed({ reason: error.message })
+        },
+      )
       await pause(everyMs, stopping.signal)
     }
   }
