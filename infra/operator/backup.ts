@@ -12,7 +12,8 @@ export const locationOption = z.string().transform((text, context) => {
   if (location !== null) return location
   context.addIssue({
     code: 'custom',
-    message: 'expected a path on the disk `backups` of ClickHouse, or disk://DISK/PATH',
+    message:
+      'expected a path on the disk `backups` of ClickHouse, disk://DISK/PATH or s3://BUCKET/PATH',
   })
   return z.NEVER
 })

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { openTestStore, type TestStore } from '../testing/test-store.ts'
 import { statementsOf } from './migrate.ts'
-import { onCluster } from './on-cluster.ts'
+import { onCluster, unreplicated } from './on-cluster.ts'
 
 let opened: TestStore
 test.before(async () => {
@@ -36,6 +36,21 @@ COMMENT 'FIFO lots'`,
     onCluster('CREATE TABLE IF NOT EXISTS x (a UInt8)\nENGINE = MergeTree\nORDER BY a', 'm', ''),
     "CREATE TABLE IF NOT EXISTS x ON CLUSTER 'm' (a UInt8)\nENGINE = ReplicatedMergeTree('/clickhouse/tables/m/{database}/{table}', '{replica}')\nORDER BY a",
   )
+})
+
+test('the engine of a replica becomes that of one server', (t) => {
+  for (const engine of [
+    'ReplacingMergeTree(version, is_deleted) PARTITION BY intDiv(slot, 10) ORDER BY slot SETTINGS index_granularity = 256, non_replicated_deduplication_window = 1000',
+    'ReplacingMergeTree ORDER BY (slot, wallet) SETTINGS index_granularity = 8192',
+    'MergeTree ORDER BY slot',
+  ]) {
+    const [kind = '', ...keys] = engine.split(/ (?=PARTITION|ORDER|SETTINGS)/)
+    const table = `CREATE TABLE IF NOT EXISTS x (a UInt8)\nENGINE = ${[kind, ...keys].join('\n')}`
+    const [, replicated = ''] = onCluster(table, 'main', '').split('ENGINE = ')
+    t.regex(replicated, /^Replicated/)
+    t.is(unreplicated(replicated.replaceAll('\n', ' ')), engine)
+    t.is(unreplicated(engine), engine)
+  }
 })
 
 test('a view of a cluster names its owner as definer', (t) => {

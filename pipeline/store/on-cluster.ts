@@ -22,6 +22,16 @@ export function onCluster(statement: string, cluster: string, owner: string): st
   return `${head} ON CLUSTER ${quoted(cluster)}${rest}`
 }
 
+/**
+ * Converts `engine_full` of a replicated table (system.tables) to that of an unreplicated one; that
+ * of another table stays unchanged.
+ */
+export function unreplicated(engine: string): string {
+  return engine
+    .replace(REPLICATED, (_, kind: string, args: string) => kind + (args && `(${args})`))
+    .replace(REPLICATED_WINDOW, `non_replicated_deduplication_window = $1`)
+}
+
 /** The statements that `sql/` may have, up to the name of what they create or change. */
 const HEADS = [
   /^CREATE (?:DATABASE|TABLE|VIEW) IF NOT EXISTS [\w.]+/,
@@ -42,6 +52,12 @@ const WINDOW = /\bnon_replicated_deduplication_window = ([0-9]+)/
 
 /** Replicated tables also forget tokens by age. A week is the retention of the log. */
 const WINDOW_SECONDS = 'replicated_deduplication_window_seconds = 604800'
+
+/** The first two arguments are the path in Keeper and the name of the replica. */
+const REPLICATED = /^Replicated((?:Replacing)?MergeTree)\('[^']*', '[^']*'(?:, )?([^)]*)\)/
+const REPLICATED_WINDOW = new RegExp(
+  `\\breplicated_deduplication_window = ([0-9]+), ${WINDOW_SECONDS}`,
+)
 
 /** Returns a text as a literal of SQL, or with another quote as a name. */
 export function quoted(text: string, quote = "'"): string {

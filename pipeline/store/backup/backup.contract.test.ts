@@ -181,6 +181,27 @@ test(`restore refuses a database with tables, a place without a complete backup,
   await restore(empty, to)
 })
 
+test(`nothing is restored into a cluster; tables of a restored database are attached to those of another one${why}`, async (t) => {
+  const store = await openFilled(t)
+  const to = newLocation()
+  await backUp(store, to)
+  const restored = await open(t)
+  const replicas = { cluster: 'main', remember() {}, async arriveAt() {}, async catchUp() {} }
+  t.is(await failure(t, restore({ ...restored, replicas }, to)), 'bad_config')
+  await restore(restored, to)
+  // As docs/operating.md says.
+  const target = await open(t)
+  await migrate(target)
+  const [own] = await restored.query<{ name: string }>('SELECT currentDatabase() AS name')
+  const statements = await target.query<{ sql: string }>(
+    `SELECT concat('ALTER TABLE ', name, ' ATTACH PARTITION ALL FROM ', database, '.', name) AS sql FROM system.tables
+     WHERE database = {from:String} AND engine LIKE '%MergeTree' AND name != 'schema_migrations'`,
+    { from: own?.name ?? '' },
+  )
+  for (const { sql } of statements) await target.command(sql)
+  t.deepEqual(await contentOf(target), await contentOf(store))
+})
+
 test(`a restore that failed is repeated, and no process starts on its half${why}`, async (t) => {
   const store = await openFilled(t)
   const to = newLocation()
@@ -197,9 +218,10 @@ test(`a restore that failed is repeated, and no process starts on its half${why}
   t.deepEqual(await contentOf(restored), await contentOf(store))
 })
 
-anyTest('a location is a path on the disk for backups, or on another disk of the server', (t) => {
+anyTest('a location is a path on a disk of the server, or in a bucket that it knows', (t) => {
   t.is(parseLocation('daily/2026-11-24')?.sql, "Disk('backups', 'daily/2026-11-24')")
   t.is(parseLocation('disk://s3/daily/1')?.sql, "Disk('s3', 'daily/1')")
-  for (const text of ["a', 'b", '../a', '/a', 's3://bucket/a', '', 'a b', 'disk://a'])
+  t.is(parseLocation('s3://my-bucket.eu/daily/1')?.sql, "S3(backup_my_bucket_eu, 'daily/1')")
+  for (const text of ["a', 'b", '../a', '/a', 's3://bucket', 's3://b/a', '', 'a b', 'disk://a'])
     t.is(parseLocation(text), null)
 })

@@ -3,6 +3,7 @@ import { ServiceError } from '../../domain/service-error.ts'
 import { pause } from '../../runtime/pause.ts'
 import { VERSION } from '../../runtime/version.ts'
 import { readSchemaVersions } from '../migrate.ts'
+import { quoted, unreplicated } from '../on-cluster.ts'
 import type { Store } from '../store.ts'
 import { markNewerSnapshots } from '../tables/fold-snapshots.ts'
 import { readStorageMarker } from '../tables/progress.ts'
@@ -86,22 +87,30 @@ async function createCopyDatabase(store: Store, copy: string): Promise<void> {
   await store.command(`CREATE DATABASE ${copy}`)
 }
 
-/** Copies the tables in the order that keeps the copy consistent, and stops merges of the copy. */
+/**
+ * Copies the tables in the order that keeps the copy consistent, and stops merges of the copy. The
+ * copy of a replica is a table of this server alone: two replicas cannot have one path in Keeper.
+ */
 async function copyTables(
   store: Store,
   database: string,
   copy: string,
   stop: AbortSignal,
 ): Promise<void> {
-  const tables = await store.query<{ name: string }>(
-    `SELECT name FROM system.tables
-     WHERE database = {database:String} AND engine LIKE '%MergeTree' AND name != 'schema_migrations'
+  const tables = await store.query<Readonly<Record<'name' | 'engine' | 'comment', string>>>(
+    `SELECT name, engine_full AS engine, comment FROM system.tables AS t
+     WHERE database = {database:String} AND t.engine LIKE '%MergeTree' AND name != 'schema_migrations'
      ORDER BY name`,
     { database },
   )
-  const names = inCopyOrder(tables.map(({ name }) => name))
-  for (const name of names)
-    await store.command(`CREATE TABLE ${copy}.${name} CLONE AS ${database}.${name}`)
+  const clone = new Map(
+    tables.map(({ name, engine, comment }) => [
+      name,
+      `CREATE TABLE ${copy}.${name} CLONE AS ${database}.${name} ENGINE = ${unreplicated(engine)} COMMENT ${quoted(comment)}`,
+    ]),
+  )
+  const names = inCopyOrder([...clone.keys()])
+  for (const name of names) await store.command(clone.get(name)!)
   for (const name of names) await store.command(`SYSTEM STOP MERGES ${copy}.${name}`)
   // A merge that has begun ends, and changes what `measureTables` measures.
   for (let merges = '1'; merges !== '0'; await pause(MERGES_POLL_MS, stop)) {

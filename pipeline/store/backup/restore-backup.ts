@@ -21,12 +21,14 @@ export interface RestoreOptions {
  * (rule K17). Until it has ended no process of the service starts on the database. After a failure
  * or a kill it may be repeated; it then begins again.
  *
- * Rejects with `invalid_argument` if there is no complete backup or the database has tables, with
+ * Rejects with `bad_config` on a cluster, whose servers would not get the tables of this one; with
+ * `invalid_argument` if there is no complete backup or the database has tables, with
  * `schema_changed` if the backup has a schema file that this version lacks and that is not
  * compatible (rule K19), and with `internal` if what was restored differs from the manifest.
  */
 export async function restoreBackup(store: Store, options: RestoreOptions): Promise<Manifest> {
   const { from, stop, onFiles } = options
+  if (store.replicas?.cluster) throw new ServiceError('bad_config', NOT_INTO_A_CLUSTER)
   const [own] = await store.query<{ name: string }>('SELECT currentDatabase() AS name')
   const database = own?.name ?? ''
   await emptyDatabase(store, database)
@@ -55,6 +57,9 @@ export async function restoreBackup(store: Store, options: RestoreOptions): Prom
   await store.command(`DROP TABLE ${UNFINISHED_RESTORE}`)
   return manifest
 }
+
+const NOT_INTO_A_CLUSTER =
+  'restore needs a database of one server: leave CLICKHOUSE_CLUSTER unset, and attach what it has to the tables of the cluster afterwards (docs/operating.md, "Restore into a cluster")'
 
 /** Drops what a failed restore has left. Rejects if the database has other tables. */
 async function emptyDatabase(store: Store, database: string): Promise<void> {

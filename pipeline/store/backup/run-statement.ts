@@ -61,9 +61,10 @@ function failure(text: string): ServiceError {
 }
 
 const MESSAGES: Readonly<Record<number, string>> = {
-  36: 'backups.allowed_disk of the server does not name this disk',
+  36: 'the server does not know this place: backups.allowed_disk names its disks, and a bucket is the named collection backup_BUCKET (docs/operating.md)',
   318: 'the server has no backups.allowed_disk',
   479: 'the server has no disk of this name',
+  499: 'the bucket refuses ClickHouse: see that it exists, and that the keys of its named collection may read and write it',
   598: 'there is a backup already: name a new location',
   599: 'there is no complete backup at this location, or at the one that it is based on',
   600: 'the base is another backup than the one that this backup was made on',

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
+import { type BucketPath, parseBucketPath } from '../bucket.ts'
 import type { Store } from '../store.ts'
 import type { DaySpan, ExportQuery } from './export-query.ts'
 import { createLocalPlace } from './local-place.ts'
@@ -30,20 +31,15 @@ export interface ExportPlace {
 /** The place that `--to-dir` names. */
 export type ExportTarget =
   | { readonly kind: 'folder'; readonly path: string }
-  | { readonly kind: 's3'; readonly bucket: string; readonly prefix: string }
+  | ({ readonly kind: 's3' } & BucketPath)
 
 /**
  * Parses `DIR` or `s3://BUCKET/PREFIX`. Returns null for a bucket or prefix with other characters
  * than letters, digits and `._=-`, for `..`, and for other schemes.
  */
 export function parseTarget(text: string): ExportTarget | null {
-  const [, bucket, path = ''] =
-    /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/.exec(text) ?? []
-  if (bucket !== undefined) {
-    const prefix = path.replace(/\/$/, '')
-    const isPlain = /^([\w=-][\w.=-]*(\/[\w=-][\w.=-]*)*)?$/.test(prefix) && prefix.length <= 200
-    return isPlain ? { kind: 's3', bucket, prefix } : null
-  }
+  const found = parseBucketPath(text)
+  if (found !== null) return { kind: 's3', bucket: found.bucket, prefix: found.prefix }
   if (text === '' || /^[a-z0-9]+:\/\//i.test(text) || text.includes('\0')) return null
   return { kind: 'folder', path: resolve(text) }
 }

@@ -1,18 +1,19 @@
 import { createHash } from 'node:crypto'
 import { ServiceError } from '../../domain/service-error.ts'
+import { type BucketPath, identifierOf } from '../bucket.ts'
 import type { Store } from '../store.ts'
 import type { ExportPlace } from './export-place.ts'
 import { exportSettings } from './export-query.ts'
 
 /**
  * A prefix of a bucket, into which the server writes itself. Address and keys of the bucket are in
- * the server's configuration, as a named collection: `export_` and the name of the bucket, with `_`
- * for `-` and `.` (infra/clickhouse/exports). An object appears whole, when all of it is there. Its
- * bytes are read back through the server for their SHA-256.
+ * the server's configuration, as the named collection `export_` and the name of the bucket, with
+ * `_` for `-` and `.` (infra/clickhouse/exports). An object appears whole, when all of it is there.
+ * Its bytes are read back through the server for their SHA-256.
  */
 export function createS3Place(
   store: Store,
-  { bucket, prefix }: { readonly bucket: string; readonly prefix: string },
+  { bucket, prefix }: BucketPath,
   tag: string,
 ): ExportPlace {
   const { download } = store
@@ -21,7 +22,7 @@ export function createS3Place(
       'bad_config',
       '--to-dir: the embedded store writes into folders only: name one, or set CLICKHOUSE_URL',
     )
-  const collection = `export_${bucket.replace(/[.-]/g, '_')}`
+  const collection = `export_${identifierOf(bucket)}`
   const object = (name: string, format: string) =>
     `s3(${collection}, filename = '${prefix === '' ? '' : `${prefix}/`}${name}', ${format})`
   const text = "format = 'RawBLOB', structure = 'text String'"
