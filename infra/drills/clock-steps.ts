@@ -1,5 +1,6 @@
 import { CLOCK_STEPS, type ScriptStep } from '../simulate/script.ts'
-import { CALM, CLUSTER_PARTS, runOnCluster } from './kit/run-script.ts'
+import { CLUSTER_PARTS } from '../simulate/test-bed.ts'
+import { CALM, runOnCluster } from './kit/run-script.ts'
 
 const USAGE = `npm run -s drill -- clock-steps --data DIR [options]
 

@@ -34,6 +34,8 @@ GET /trades, or credits do not add up.
 /** The median of the last quarter may be this much above that of the second one. */
 const MAX_GROWTH = 1.15
 const MAX_LAG_SECONDS = 30
+/** From the second quarter to the last one. */
+const MAX_LAG_GROWTH_SECONDS = 2
 const GRANTED = 1_000_000_000
 /** Usage is rolled up within a second. */
 const ROLL_UP_MS = 3000
@@ -178,15 +180,16 @@ function growing(samples: readonly Sample[]): string[] {
     samples.slice(Math.floor((samples.length * n) / 4), Math.ceil((samples.length * (n + 1)) / 4))
   const faults: string[] = []
   for (const name of samples[0]?.memory.keys() ?? []) {
-    if (!/^(api|workers|ingest) /.test(name)) continue
+    if (!/^(api|workers|ingest|webhooks) /.test(name)) continue
     const [early, late] = [1, 3].map((n) =>
       median(quarter(n).map(({ memory }) => memory.get(name) ?? 0)),
     )
     if (early === undefined || late === undefined || late <= early * MAX_GROWTH) continue
     faults.push(`the memory of ${name} grows from ${early} to ${late} MiB`)
   }
-  const lag = median(quarter(3).map((sample) => sample.lag))
-  if (lag > MAX_LAG_SECONDS) faults.push(`the lag is ${lag} s in the last quarter`)
+  const [early = 0, late = 0] = [1, 3].map((n) => median(quarter(n).map(({ lag }) => lag)))
+  if (!(late <= Math.min(MAX_LAG_SECONDS, early + MAX_LAG_GROWTH_SECONDS)))
+    faults.push(`the lag goes from ${early} to ${late} s`)
   return faults
 }
 

@@ -34,7 +34,11 @@ export const TRACKED_WALLETS = 10
 export const CLOSE_MS = 30_000
 
 const PARTS: readonly DeployedPart[] = ['api', 'workers', 'ingest', 'webhooks']
-const SECOND_PARTS: readonly DeployedPart[] = ['api-2', 'workers-2', 'ingest-2', 'webhooks-2']
+/** The processes of a cluster: two of each role. */
+export const CLUSTER_PARTS: readonly DeployedPart[] = [
+  ...PARTS,
+  ...(['api-2', 'workers-2', 'ingest-2', 'webhooks-2'] as const),
+]
 
 /** The simulated market and the service that follows it. */
 export interface TestBed {
@@ -124,7 +128,7 @@ export async function openTestBed(options: TestBedOptions): Promise<TestBed> {
   })
   const store = emptied?.store ?? null
   const parts: readonly DeployedPart[] =
-    emptied === null ? ['all'] : isCluster ? [...PARTS, ...SECOND_PARTS] : PARTS
+    emptied === null ? ['all'] : isCluster ? CLUSTER_PARTS : PARTS
   const faults =
     serversDir !== null && isCluster ? await clusterFaults(serversDir, servers ?? {}, relays) : null
   // Older processes run on the schema of the next build before an upgrade begins (rule K19).

@@ -103,11 +103,16 @@ export class Fleet {
     root: string,
     env: Readonly<Record<string, string>> = {},
   ): Promise<void> {
+    await this.end(member)
+    this.start(member, root, env)
+  }
+
+  /** Stops a member. Rejects if it does not end in order. */
+  async end(member: Member): Promise<void> {
     const { role, process } = member
     member.process = null // its end is in order
     const code = await within(STOPS_MS, `${role} to stop`, process?.stop() ?? Promise.resolve(0))
     if (code !== 0) throw new Error(`${role} ended with ${code}\n${process?.stderr().slice(-3000)}`)
-    this.start(member, root, env)
   }
 
   /** Resolves when a member is ready. Rejects if it ends before. */

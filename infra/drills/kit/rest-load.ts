@@ -23,7 +23,7 @@ export class RestLoad {
   }
 
   async #run(customers: readonly Customer[]): Promise<void> {
-    for (let turn = 0; !this.#isStopped; turn += 1) {
+    for (let turn = 0; !this.#isStopped && customers.length > 0; turn += 1) {
       const order = customers.map((_, index) => customers[(turn + index) % customers.length])
       if (!(await this.#callAny(order))) this.faults.push('no address answered a call')
       await pause(PAUSE_MS)

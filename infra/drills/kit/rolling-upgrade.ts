@@ -35,6 +35,8 @@ export interface RollingUpgradeOptions {
   readonly seed: number
   /** Slots between two replacements. */
   readonly slots: number
+  /** Folder of a built older release, which is stopped for the upgrade; null: a rolling upgrade. */
+  readonly from: string | null
   readonly tell: (line: string) => void
 }
 
@@ -51,12 +53,16 @@ export interface RollingUpgradeFindings {
   readonly replacedMs: ReadonlyMap<string, readonly number[]>
 }
 
+/** Roles that every release has. */
+const OLD_ROLES = ['api', 'workers', 'ingest'] as const
 const GRANTED = 1_000_000
 const SLOT_MS = 60
 /** Usage is rolled up within a second. */
 const ROLL_UP_MS = 3000
 /** Slots that pass before the first replacement. */
 const FIRST_SLOTS = 60
+/** Slots that an older release stores, and this one after it. */
+const RELEASE_SLOTS = 400
 
 /** Runs the drill on the servers of `data`. */
 export async function runRollingUpgrade(
@@ -72,14 +78,14 @@ export async function runRollingUpgrade(
     hasReversals: false,
     tell,
   })
-  const next = makeNextBuild()
+  const next = options.from === null ? makeNextBuild() : null
   const fleet = await Fleet.create(bed.deployment.env)
   try {
-    return await new RollingUpgrade(options, bed, fleet, next.root).run()
+    return await new RollingUpgrade(options, bed, fleet, next?.root ?? ROOT).run()
   } finally {
     await fleet.close()
     await bed.close()
-    next.remove()
+    next?.remove()
   }
 }
 
@@ -103,16 +109,17 @@ class RollingUpgrade {
   }
 
   async run(): Promise<RollingUpgradeFindings> {
-    const { tell } = this.#options
+    const { tell, from } = this.#options
     const fleet = this.#fleet
-    for (const member of fleet.members) {
-      fleet.start(member, ROOT)
+    const first = from === null ? fleet.members : OLD_ROLES.flatMap((role) => fleet.of(role)[0]!)
+    for (const member of first) {
+      fleet.start(member, from ?? ROOT)
       await fleet.answers(member)
     }
-    const urls = await Promise.all(
-      fleet.of('api').map(async (one) => one.process?.line('url') ?? ''),
-    )
-    const accounts = [await this.#createAccount(), await this.#createAccount()]
+    const apis = first.filter(({ role }) => role === 'api')
+    const urls = await Promise.all(apis.map(async (one) => one.process?.line('url') ?? ''))
+    const accounts: { readonly wallet: string; readonly key: string }[] = []
+    for (const _ of apis) accounts.push(await this.#createAccount())
     const followers = accounts.map(
       ({ key }, place) => new Follower(new Customer(urls[place] ?? '', key), STALLED_MS),
     )
@@ -121,8 +128,9 @@ class RollingUpgrade {
       () => followers.every(({ connections }) => connections > 0),
       () => followers.every((follower) => follower.all().length > 0),
     )
-    const rest = new RestLoad(urls, accounts[0]?.key ?? '')
-    await this.#whileSlotsPass(() => this.#upgrade())
+    // No API answers while an older release is stopped.
+    const rest = new RestLoad(from === null ? urls : [], accounts[0]?.key ?? '')
+    await this.#whileSlotsPass(() => (from === null ? this.#upgrade() : this.#exchange(first)))
     tell('settling')
     await this.#settle(followers)
     await rest.stop()
@@ -151,7 +159,7 @@ class RollingUpgrade {
     )
     const writersFirst = [...readersFirst].reverse()
     await this.#pass(FIRST_SLOTS)
-    await this.#migrate()
+    await this.#migrate(NEXT_SCHEMA)
     for (const member of readersFirst) await this.#replace(member, 'next', this.#next)
     for (const member of writersFirst) await this.#replace(member, 'present', ROOT)
     for (const member of readersFirst) await this.#replace(member, 'next', this.#next)
@@ -167,6 +175,32 @@ class RollingUpgrade {
       (noted) => noted > 0,
     )
     await this.#tooLate(readersFirst[0])
+  }
+
+  /**
+   * Stops every process of the older release, applies the schema, and starts two processes of each
+   * role. Then decodes again what the older decoder decoded.
+   */
+  async #exchange(old: readonly Member[]): Promise<void> {
+    const { tell } = this.#options
+    await this.#pass(RELEASE_SLOTS)
+    for (const member of old) await this.#fleet.end(member)
+    tell('the older release is stopped')
+    await this.#migrate('"compatible":false')
+    const startedAt = performance.now()
+    for (const member of this.#fleet.members) this.#fleet.start(member, ROOT)
+    const ready = this.#fleet.members.map(async (member) => {
+      await this.#fleet.ready(member)
+      this.#noteReplaced(member.role, performance.now() - startedAt)
+    })
+    await Promise.all(ready)
+    tell('every process of this release is ready')
+    await this.#pass(RELEASE_SLOTS)
+    tell(`redecode: ${JSON.stringify(await this.#operator('redecode'))}`)
+  }
+
+  #noteReplaced(role: string, ms: number): void {
+    this.#replacedMs.set(role, [...(this.#replacedMs.get(role) ?? []), ms])
   }
 
   /** An older worker that is started now stops before entries of the new format (rule K18). */
@@ -190,19 +224,19 @@ class RollingUpgrade {
   ): Promise<void> {
     const ms = await this.#fleet.replace(member, root, env)
     const { role } = member
-    this.#replacedMs.set(role, [...(this.#replacedMs.get(role) ?? []), ms])
+    this.#noteReplaced(role, ms)
     this.#options.tell(`${role} replaced by the ${name} build in ${(ms / 1000).toFixed(1)} s`)
     await this.#pass(this.#options.slots)
   }
 
-  /** Applies the schema of the next build while all processes are older. */
-  async #migrate(): Promise<void> {
+  /** Applies the schema of the next build. Its plan names `expected`. */
+  async #migrate(expected: string): Promise<void> {
     const { env } = this.#bed.deployment
     for (const args of [['migrate', '--plan'], ['migrate']]) {
       const { code, document } = await commandOutcome(startOperator(env, args, this.#next))
       const text = JSON.stringify(document)
       this.#options.tell(`${args.join(' ')}: ${text}`)
-      const isPlanned = args.length === 1 || text.includes(NEXT_SCHEMA)
+      const isPlanned = args.length === 1 || text.includes(expected)
       if (code !== 0 || !isPlanned) this.#faults.push(`${args.join(' ')}: ${text}`)
     }
   }
@@ -256,7 +290,11 @@ class RollingUpgrade {
   async #createAccount(): Promise<{ readonly wallet: string; readonly key: string }> {
     const wallet = bs58.encode(randomBytes(32))
     const args = ['account', 'create', '--wallet', wallet, '--credits', String(GRANTED)]
-    return { wallet, key: String((await this.#operator(...args)).api_key) }
+    const { env } = this.#bed.deployment
+    const command = startOperator(env, args, this.#options.from ?? ROOT)
+    const { code, document } = await commandOutcome(command)
+    if (code !== 0) throw new Error(`account create: ${JSON.stringify(document)}`)
+    return { wallet, key: String((document as Record<string, unknown>).api_key) } // rule J3
   }
 
   async #checkCredits(wallet: string, used: number): Promise<void> {

@@ -5,12 +5,10 @@ import { describeDifference } from '../../simulate/compare.ts'
 import { type RunOptions, runSimulation } from '../../simulate/run.ts'
 import { type DeployedPart, follows, type ScriptStep } from '../../simulate/script.ts'
 import { describeSilences } from '../../simulate/silence.ts'
-import { slotsOf } from '../../simulate/test-bed.ts'
+import { CLUSTER_PARTS, slotsOf } from '../../simulate/test-bed.ts'
 
 /** Slots without a fault before the first step and after the last one. */
 export const CALM = 80
-/** The processes of a cluster. */
-export const CLUSTER_PARTS = ['api', 'workers', 'ingest', 'api-2', 'workers-2', 'ingest-2'] as const
 
 /**
  * Runs the simulation with a script of a drill's own, and prints what it found. Returns whether
