@@ -1,6 +1,7 @@
 import { existsSync, renameSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { ensureCommand } from './install.ts'
 import { giveTo } from './own-user.ts'
 import { type Server, writeConfigFile } from './server.ts'
@@ -47,6 +48,32 @@ export const redis: Server = {
     REDIS_URL: `redis://:${secrets.redisPassword}@127.0.0.1:${portBase + 3}`,
   }),
 }
+
+/**
+ * Has a Redis server write its append-only file anew, as an operator does once a full disk has
+ * space again. Redis 7 removes a write that was cut short, but goes on behind the removed bytes if
+ * an earlier rewrite or a synchronisation made the file, and does not start with such a file.
+ * Source: `openNewIncrAofForAppend` in aof.c, which opens it without O_APPEND. Resolves too if the
+ * server has ended: then nothing follows what it removed.
+ */
+export async function rewriteFile(port: number, password: string): Promise<void> {
+  const ask = (command: string, end: string) =>
+    askPort(port, `AUTH ${password}\r\n${command}\r\n`, end)
+  try {
+    await ask('BGREWRITEAOF', 'started\r\n')
+    for (const deadline = Date.now() + REWRITE_MS; Date.now() < deadline; await pause(POLL_MS)) {
+      const found = await ask('INFO persistence', '\r\n\r\n')
+      if (/^aof_rewrite_in_progress:0\r$/m.test(found) && WRITTEN.test(found)) return
+    }
+  } catch {
+    return
+  }
+  throw new Error(`Redis on port ${port} has not written its file anew in ${REWRITE_MS / 1000} s`)
+}
+
+const REWRITE_MS = 30_000
+const POLL_MS = 50
+const WRITTEN = /^aof_last_bgrewrite_status:ok\r$/m
 
 /** Sends text to a local port, and returns the response up to `end` or an error line. */
 export function askPort(port: number, text: string, end: string): Promise<string> {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { makeFolder } from '../../pipeline/runtime/make-folder.ts'
 import { serversOf } from './nodes.ts'
+import { rewriteFile } from './redis.ts'
 import { killServers, startServers } from './servers.ts'
 import { createState, type NodeName, readState, writeState } from './state.ts'
 
@@ -66,6 +67,12 @@ export function fillDisk(dir: string, only: NodeName): void {
 /** Frees a disk that `fillDisk` filled, and starts its server again if that has ended. */
 export async function freeDisk(dir: string, only: NodeName): Promise<void> {
   rmSync(fillerOf(dir, only))
+  const state = readState(dir)
+  const server = state && serversOf(state).find(({ name }) => name === only)
+  if (state && server?.kind === 'redis') {
+    const { port = 0 } = server.ports(state.portBase)
+    await rewriteFile(port, state.secrets.redisPassword)
+  }
   // A broker whose disk is full ends at some time, and so does a replica of Redis.
   if (/^(kafka|redis-)/.test(only)) await killServers(dir, { only })
   await startServers(dir, { only })
