@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
 import bs58 from 'bs58'
 import { catchUp, type MarketClock, runTo, settle, startMarket } from '../../simulate/clock.ts'
+import type { Difference } from '../../simulate/compare.ts'
 import { leaveUntraded, missingFacts } from '../../simulate/compare-facts.ts'
 import {
   makeNextBuild,
@@ -87,6 +89,16 @@ export async function runRollingUpgrade(
     await bed.close()
     next?.remove()
   }
+}
+
+/**
+ * Whether a row of an older release lacks the balance before, which it did not store, and which
+ * follows from the bytes of transactions with events alone (rule K8).
+ */
+function isUnknown({ table, stored, expected }: Difference): boolean {
+  if (table !== 'sol_balances' || stored === null || expected === null) return false
+  const known = { ...expected, lamports_before: null }
+  return stored.lamports_before === null && isDeepStrictEqual(stored, known)
 }
 
 class RollingUpgrade {
@@ -282,7 +294,8 @@ class RollingUpgrade {
   }
 
   async #checkTables(): Promise<number> {
-    const { faults, rows } = await compareWithChain(this.#bed, this.#chain)
+    const isExpected = this.#options.from === null ? undefined : isUnknown
+    const { faults, rows } = await compareWithChain(this.#bed, this.#chain, isExpected)
     this.#faults.push(...faults)
     return rows
   }
