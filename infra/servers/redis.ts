@@ -56,14 +56,14 @@ export const redis: Server = {
  * Source: `openNewIncrAofForAppend` in aof.c, which opens it without O_APPEND. Resolves too if the
  * server has ended: then nothing follows what it removed.
  */
-export async function rewriteFile(port: number, password: string): Promise<void> {
+export async function rewriteAppendOnlyFile(port: number, password: string): Promise<void> {
   const ask = (command: string, end: string) =>
     askPort(port, `AUTH ${password}\r\n${command}\r\n`, end)
   try {
-    await ask('BGREWRITEAOF', 'started\r\n')
+    await ask('BGREWRITEAOF\r\nPING', '+PONG\r\n') // it starts, or is scheduled
     for (const deadline = Date.now() + REWRITE_MS; Date.now() < deadline; await pause(POLL_MS)) {
       const found = await ask('INFO persistence', '\r\n\r\n')
-      if (/^aof_rewrite_in_progress:0\r$/m.test(found) && WRITTEN.test(found)) return
+      if (WRITTEN.every((pattern) => pattern.test(found))) return
     }
   } catch {
     return
@@ -73,7 +73,11 @@ export async function rewriteFile(port: number, password: string): Promise<void>
 
 const REWRITE_MS = 30_000
 const POLL_MS = 50
-const WRITTEN = /^aof_last_bgrewrite_status:ok\r$/m
+const WRITTEN = [
+  /^aof_rewrite_in_progress:0\r$/m,
+  /^aof_rewrite_scheduled:0\r$/m,
+  /^aof_last_bgrewrite_status:ok\r$/m,
+]
 
 /** Sends text to a local port, and returns the response up to `end` or an error line. */
 export function askPort(port: number, text: string, end: string): Promise<string> {

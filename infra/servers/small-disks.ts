@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { makeFolder } from '../../pipeline/runtime/make-folder.ts'
 import { serversOf } from './nodes.ts'
-import { rewriteFile } from './redis.ts'
+import { rewriteAppendOnlyFile } from './redis.ts'
 import { killServers, startServers } from './servers.ts'
 import { createState, type NodeName, readState, writeState } from './state.ts'
 
@@ -71,7 +71,7 @@ export async function freeDisk(dir: string, only: NodeName): Promise<void> {
   const server = state && serversOf(state).find(({ name }) => name === only)
   if (state && server?.kind === 'redis') {
     const { port = 0 } = server.ports(state.portBase)
-    await rewriteFile(port, state.secrets.redisPassword)
+    await rewriteAppendOnlyFile(port, state.secrets.redisPassword)
   }
   // A broker whose disk is full ends at some time, and so does a replica of Redis.
   if (/^(kafka|redis-)/.test(only)) await killServers(dir, { only })
