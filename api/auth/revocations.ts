@@ -179,7 +179,7 @@ export class Revocations {
       await this.#wallets.writeRest()
       this.#outage.worked()
     } catch {
-      this.#outage.failed({})
+      this.#outage.failed()
     }
   }
 }

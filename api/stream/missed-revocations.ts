@@ -62,7 +62,7 @@ export class MissedRevocations {
       },
       () => {
         this.#since = earlierOf(since, this.#since)
-        this.#outage.failed({})
+        this.#outage.failed()
       },
     )
   }

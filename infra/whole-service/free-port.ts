@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 /** Below the ports that the kernel gives to clients, which a restarted process may find taken. */
 const FIRST = 25_100
 const COUNT = 900
-/** Ports that this process was given: whoever asked may not listen yet. */
+/** Ports that were returned before. Nobody may listen on them yet, so they still look free. */
 const given = new Set<number>()
 
 /** A port that nobody listens on. It is random, because another run may search at the same time. */

@@ -6,7 +6,8 @@ import type { TrueChain } from '../../simulate/true-chain.ts'
 
 /**
  * Compares every table with the slow reference. Returns the first twenty differences, described,
- * and the number of compared rows. A difference that `isExpected` does not count.
+ * and the number of compared rows. Differences for which `isExpected` is true
+ * do not count.
  */
 export async function compareWithChain(
   { deployed: { query }, simulator: { market } }: Pick<TestBed, 'deployed' | 'simulator'>,

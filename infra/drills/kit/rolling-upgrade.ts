@@ -304,10 +304,9 @@ class RollingUpgrade {
     const wallet = bs58.encode(randomBytes(32))
     const args = ['account', 'create', '--wallet', wallet, '--credits', String(GRANTED)]
     const { env } = this.#bed.deployment
-    const command = startOperator(env, args, this.#options.from ?? ROOT)
-    const { code, document } = await commandOutcome(command)
-    if (code !== 0) throw new Error(`account create: ${JSON.stringify(document)}`)
-    return { wallet, key: String((document as Record<string, unknown>).api_key) } // rule J3
+    const operator = (...words: string[]) =>
+      commandOutcome(startOperator(env, words, this.#options.from ?? ROOT))
+    return { wallet, key: String((await runOperator({ operator }, ...args)).api_key) }
   }
 
   async #checkCredits(wallet: string, used: number): Promise<void> {

@@ -39,7 +39,7 @@ export type ExportTarget =
  */
 export function parseTarget(text: string): ExportTarget | null {
   const found = parseBucketPath(text)
-  if (found !== null) return { kind: 's3', bucket: found.bucket, prefix: found.prefix }
+  if (found !== null) return { kind: 's3', ...found }
   if (text === '' || /^[a-z0-9]+:\/\//i.test(text) || text.includes('\0')) return null
   return { kind: 'folder', path: resolve(text) }
 }
