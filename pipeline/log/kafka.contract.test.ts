@@ -13,6 +13,7 @@ import { LIVE_START, type SlotMarker } from '../domain/slot.ts'
 import { createLogger } from '../runtime/logger.ts'
 import { createRegistry } from '../runtime/telemetry.ts'
 import { createKafkaLog } from './kafka.ts'
+import { type Admin, whileSettling } from './kafka-client.ts'
 import { withClusters } from './kafka-internals.ts'
 import { openProducer } from './kafka-producer.ts'
 import { createConsumer } from './kafka-stop.ts'
@@ -44,6 +45,12 @@ const marker = (slot: number): SlotMarker => ({
   finalized: null,
 })
 const client = () => new Kafka({ brokers, logLevel: logLevel.NOTHING })
+/** Creates a topic of one partition. A busy broker does not know it at once. */
+const createTopic = (admin: Admin, topic: string) =>
+  whileSettling(async () => {
+    await admin.createTopics({ waitForLeaders: false, topics: [{ topic, numPartitions: 1 }] })
+    await admin.fetchTopicMetadata({ topics: [topic] })
+  })
 
 /** Slots of the markers that a partition showed, in order. */
 class Slots {
@@ -66,7 +73,7 @@ test(`a consumer that is stopped just when the list of brokers changes ends${why
   const topic = aPrefix()
   const admin = client().admin()
   await admin.connect()
-  await admin.createTopics({ topics: [{ topic }] })
+  await createTopic(admin, topic)
   let isChanging = false
   let readings = 0
   let hasStopped: (end: Promise<void>) => void
@@ -580,7 +587,7 @@ test(`a writer that connects anew stays fenced, and fences nobody (rule K14)${wh
   const kafka = client()
   const admin = kafka.admin()
   await admin.connect()
-  await admin.createTopics({ topics: [{ topic, numPartitions: 1 }] })
+  await createTopic(admin, topic)
   const entry = (value: string) => [{ partition: 0, key: null, value }]
   /** Connects anew before each entry, as after a lost connection. */
   const open = () =>
