@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import kafkajs, { type Admin, type AdminConfig, Kafka, logLevel, Partitioners } from 'kafkajs'
 import type { KafkaConfig } from '../config.ts'
 import type { Logger } from '../runtime/logger.ts'
+import { moveTimesWithClock } from './kafka-clock.ts'
 import { createKafkaLogger } from './kafka-logger.ts'
 import { stopIdleTimers } from './kafka-request-queue.ts'
 import { byAnswer, leaveSilentBroker, leaveSilentOnConnect, openSocket } from './kafka-sockets.ts'
@@ -21,6 +22,7 @@ export type KafkaClient = Kafka
 
 export const { AssignerProtocol, PartitionAssigners } = kafkajs
 
+moveTimesWithClock()
 stopIdleTimers()
 leaveSilentOnConnect()
 

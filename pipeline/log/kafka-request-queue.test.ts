@@ -51,6 +51,22 @@ test('a request that waits behind another one, or for the broker, is sent', asyn
   queue.destroy()
 })
 
+test.serial(
+  'a broker that asks to wait is asked again, also if the clock was days fast meanwhile',
+  async (t) => {
+    const queue = openQueue()
+    const { now } = Date
+    t.teardown(() => {
+      Date.now = now
+      queue.destroy()
+    })
+    Date.now = () => now() + 240 * 3_600_000
+    queue.maybeThrottle(20)
+    Date.now = now
+    await t.notThrowsAsync(new Promise<void>((resolve) => queue.push(request(1, resolve))))
+  },
+)
+
 function request(correlationId: number, sendRequest: () => void) {
   const entry = { correlationId, resolve() {}, reject() {} }
   return { entry, expectResponse: true, sendRequest }

@@ -13,7 +13,7 @@ import { LIVE_START, type SlotMarker } from '../domain/slot.ts'
 import { createLogger } from '../runtime/logger.ts'
 import { createRegistry } from '../runtime/telemetry.ts'
 import { createKafkaLog } from './kafka.ts'
-import { type Admin, whileSettling } from './kafka-client.ts'
+import { type Admin, createKafkaClient, whileSettling, withAdmin } from './kafka-client.ts'
 import { withClusters } from './kafka-internals.ts'
 import { openProducer } from './kafka-producer.ts'
 import { createConsumer } from './kafka-stop.ts'
@@ -24,7 +24,7 @@ import { encodeMessage } from './record.ts'
 
 const brokers = process.env.KAFKA_BROKERS?.split(',') ?? []
 const test = brokers.length > 0 ? anyTest : anyTest.skip
-/** Before the others: it changes the clock of this process. */
+/** Before the others: they change the clock of this process. */
 const serial = brokers.length > 0 ? anyTest.serial : anyTest.skip
 const why = brokers.length > 0 ? '' : ' (skipped: KAFKA_BROKERS is not set)'
 
@@ -164,6 +164,49 @@ serial(
     })
     t.true(time !== undefined && time >= startedAt - 1000 && time <= now() + 1000)
     await log.close()
+  },
+)
+
+serial(
+  `a consumer whose clock steps by ten days goes on with its heartbeats, and no request times out${why}`,
+  async (t) => {
+    const topic = `${aPrefix()}clock`
+    const kafka = createKafkaClient(config(''), createLogger('silent'))
+    await withAdmin(kafka, (admin) => createTopic(admin, topic))
+    const consumer = createConsumer(kafka, {
+      groupId: topic,
+      heartbeatInterval: 50,
+      maxWaitTimeInMs: 200,
+    })
+    const faults: string[] = []
+    consumer.on(consumer.events.REQUEST_TIMEOUT, ({ payload: { apiName } }) => {
+      faults.push(`${apiName} timed out`)
+    })
+    consumer.on(consumer.events.REQUEST, ({ payload: { apiName, duration } }) => {
+      if (duration < 0 || duration > 15_000) faults.push(`${apiName} took ${duration} ms`)
+    })
+    const next = (event: 'consumer.heartbeat' | 'consumer.fetch_start' | 'consumer.fetch') =>
+      new Promise<void>((resolve) => {
+        const off = consumer.on(event, () => {
+          off()
+          resolve()
+        })
+      })
+    const { now } = Date
+    t.teardown(async () => {
+      Date.now = now
+      await consumer.disconnect()
+    })
+    await consumer.connect()
+    await consumer.subscribe({ topic })
+    await consumer.run({ eachMessage: async () => {} })
+    for (const days of [10, 0, -10, 0]) {
+      await next('consumer.fetch_start')
+      await nextTurn() // the request is under way
+      Date.now = () => now() + days * 24 * 3600 * 1000
+      await Promise.all([next('consumer.heartbeat'), next('consumer.fetch')])
+    }
+    t.deepEqual(faults, [])
   },
 )
 
