@@ -52,8 +52,7 @@ export interface TokenPricesOf {
 export async function readTokenPrices(store: Store, of: TokenPricesOf): Promise<TokenPrices> {
   const { mints, times, solPriceMaxAgeSeconds } = of
   if (mints.length === 0 || times.length === 0) return new TokenPrices([], [], new Map())
-  const pools = await readPools(store, of)
-  const swaps = await readSwaps(store, of)
+  const [pools, swaps] = await Promise.all([readPools(store, of), readSwaps(store, of)])
   const hasDollars = pools.some(({ quoteMint }) => isDollar(quoteMint))
   const solPrices = hasDollars
     ? await readSolPrices(store, times, solPriceMaxAgeSeconds)
