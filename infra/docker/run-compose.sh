@@ -105,6 +105,7 @@ services:
   ingest: &built { build: { network: host } }
   workers: *built
   api: *built
+  webhooks: *built
   migrate: *built
   operator: *built
 $([ "$files" = unlimited ] || [ "$files" -ge 262144 ] || echo "  clickhouse: { ulimits: { nofile: { soft: $files, hard: $files } } }")
