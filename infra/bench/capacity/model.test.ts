@@ -11,29 +11,31 @@ const PAGE = read('docs/capacity.md')
 
 /** Computed by hand from the unit costs. */
 test('a load needs what its unit costs add up to', (t) => {
-  const load = { wallets: 100_000, swaps: 10_000, sockets: 1000, answers: 50_000 }
+  const load = { wallets: 100_000, swaps: 4000, sockets: 1000, answers: 50_000 }
   const capacity = capacityOf(load)
   t.deepEqual(capacityRows(capacity), [
-    // 10,000 x (97 + 4.9 + 24.9 + 10) us; 10,000 x (7,021 + 2,117) bytes
-    ['ingest', '2', '1.37', '2.00', '0.00', '91', '0.34'],
-    // 10,000 x (12.9 + 86 + 3.1) us; 10,000 x (2,117 + 400 + 8,446) bytes
-    ['workers', '3', '1.02', '1.48', '0.00', '110', '0.26'],
-    // 50,000 x 76 + 100,000 x 0.88 + 9,900 x 9.95 us, and 13 times 190,000 us; 109,900 trades,
-    // 50,000 answers, 13 times the log and the states; 13 times 2,000,000 positions
-    ['api', '13', '6.46', '8.82', '0.00', '893', '1.61'],
-    // 21.2 MB a second for 604,800 s and 4 MB for 86,400 s, three times; the log 17 times over the
-    // network, the states 16 times
-    ['Kafka', '3', '0.21', '12', '39', '424', '7.04'],
-    // 2 x 10,000 x 2,171 bytes x 31,536,000 s; 2 x (10,000 x 55 us + 2.5 x 3 x 10 x 8 ms)
-    ['ClickHouse', '2', '2.30', '32', '1,369', '169', '245'],
+    // 4,000 x 160 us; 4,000 x (7,021 + 2,117) bytes
+    ['ingest', '2', '0.64', '2.00', '0.00', '37', '0.16'],
+    // 4,000 x 300 us; 4,000 x (2,117 + 400 + 8,446) bytes
+    ['workers', '3', '1.20', '1.48', '0.00', '44', '0.30'],
+    // 50,000 x 76 + 40,000 x 0.88 + 3,960 x 9.95 us, and 35 times 388,000 us; 43,960 trades,
+    // 50,000 answers, 35 times the log and the states; 35 times 2,000,000 positions
+    ['api', '35', '17', '24', '0.00', '879', '4.36'],
+    // 2 x 4,000 x 80 us; 2 x 4,000 x 2,117 bytes
+    ['webhooks', '2', '0.64', '1.00', '0.00', '17', '0.16'],
+    // 3 x 4,000 x 70 us; 8.47 MB a second for 604,800 s and 1.6 MB for 86,400 s, three times; the
+    // log 41 times over the network, the states 38 times
+    ['Kafka', '3', '0.84', '12', '16', '408', '2.82'],
+    // 2 x (4,000 x 380 us + 2.5 x 3 x 10 x 8 ms); 2 x 4,000 x 2,171 bytes x 31,536,000 s
+    ['ClickHouse', '2', '4.24', '32', '548', '68', '98'],
     // 2 x 50,000 / 70,936
     ['Redis', '2', '1.41', '2.00', '0.00', '0.00', '0.35'],
   ])
-  t.is(capacity.machines, 255)
+  t.is(capacity.machines, 106)
   t.deepEqual(limitTexts(capacity, 3), [
-    'the disk of a ClickHouse server, after a year 12226%',
-    'the disk of a Kafka broker 235%',
-    'the one thread of ingest 137%',
+    'the disk of a ClickHouse server, after a year 4890%',
+    'the disk of a Kafka broker 94%',
+    'the thread of Redis 70%',
   ])
 })
 
@@ -50,8 +52,8 @@ test('ingest reads the whole chain when the wallets do not fit in a filter', (t)
 test('each API process has less time for answers because it reads the log', (t) => {
   const load = { wallets: 1000, swaps: 1000, sockets: 0, answers: 50_000 }
   const { processes, cores } = capacityOf(load).roles[2] ?? {}
-  // 3.8 cores of answers; each process has half a core, less 1,000 x 19 us
-  t.deepEqual({ processes, cores: cores?.toFixed(4) }, { processes: 8, cores: '3.9520' })
+  // 3.8 cores of answers; each process has half a core, less 1,000 x 97 us
+  t.deepEqual({ processes, cores: cores?.toFixed(4) }, { processes: 10, cores: '4.7700' })
 })
 
 test('each measured unit cost stands in the section of the results that it names', (t) => {

@@ -13,7 +13,7 @@ export interface ServiceLoad {
 
 /** What a role needs, all its processes together. */
 export interface RoleNeed {
-  readonly role: 'ingest' | 'workers' | 'api' | 'Kafka' | 'ClickHouse' | 'Redis'
+  readonly role: 'ingest' | 'workers' | 'api' | 'webhooks' | 'Kafka' | 'ClickHouse' | 'Redis'
   readonly processes: number
   readonly cores: number
   readonly memoryGib: number
@@ -80,14 +80,22 @@ export function capacityOf(load: ServiceLoad): Capacity {
   const ingest = ingestOf(load, logBytes)
   const workers = workersOf(load, bothBytes)
   const api = apiOf(load, bothBytes)
+  // They follow the log as the API does. What is delivered is not in the model.
+  const webhooks = roleOf('webhooks', {
+    processes: 2,
+    cores: 2 * swaps * of('hookEvent') * US,
+    memoryGib: 1,
+    diskTb: 0,
+    networkMb: (2 * logBytes) / 1e6,
+  })
   const keptBytes = logBytes * RETENTION_SECONDS + stateBytes * STATE_RETENTION_SECONDS
   const kafka = roleOf('Kafka', {
     processes: BROKERS,
     cores: swaps * of('brokerEvent') * US * REPLICAS,
     memoryGib: BROKERS * 4,
     diskTb: (keptBytes * REPLICAS) / 1e12,
-    // In, to the other replicas, and to every API; the log also to the workers.
-    networkMb: (bothBytes * (REPLICAS + api.processes) + logBytes) / 1e6,
+    // In, to the other replicas, and to every API; the log also to workers and webhooks.
+    networkMb: (bothBytes * (REPLICAS + api.processes) + logBytes * 3) / 1e6,
   })
   const storedBytes = of('storedEvent') + of('storedLinks') + of('storedKept') + of('storedRollup')
   const insertsPerSecond = SLOTS_PER_SECOND * workers.processes * of('insertsPerSlot')
@@ -107,7 +115,7 @@ export function capacityOf(load: ServiceLoad): Capacity {
     diskTb: 0,
     networkMb: 0,
   })
-  const roles = [ingest, workers, api, kafka, clickhouse, redis]
+  const roles = [ingest, workers, api, webhooks, kafka, clickhouse, redis]
   const perDisk = MACHINE.diskTb * DISK_USED
   const limits = [
     { what: 'the one thread of ingest', used: ingest.cores },
@@ -141,10 +149,9 @@ export function capacityOf(load: ServiceLoad): Capacity {
 /** One process of ingest works, the other stands by. */
 function ingestOf({ wallets, swaps }: ServiceLoad, logBytes: number): RoleNeed {
   const others = wallets > MOST_FILTERED ? CHAIN_TRANSACTIONS : 0
-  const each = of('ingestTransaction') + of('writeKept') + of('compressEvent') + of('appendEvent')
   return roleOf('ingest', {
     processes: 2,
-    cores: (swaps * each + others * of('dropTransaction')) * US,
+    cores: (swaps * of('ingestTransaction') + others * of('dropTransaction')) * US,
     memoryGib: 2,
     diskTb: 0,
     networkMb: ((swaps + others) * of('transactionBytes') + logBytes) / 1e6,
@@ -153,7 +160,7 @@ function ingestOf({ wallets, swaps }: ServiceLoad, logBytes: number): RoleNeed {
 
 /** They read the log and write states. */
 function workersOf({ wallets, swaps }: ServiceLoad, kafkaBytes: number): RoleNeed {
-  const cores = swaps * (of('decompressEvent') + of('foldEvent') + of('readKept')) * US
+  const cores = swaps * of('workEvent') * US
   return roleOf('workers', {
     processes: Math.min(PARTITIONS, Math.max(2, Math.ceil(cores / USED))),
     cores,
@@ -169,7 +176,7 @@ function apiOf({ wallets, swaps, sockets, answers }: ServiceLoad, kafkaBytes: nu
   const alone = sockets * (1 - UNFILTERED) * swaps * Math.min(1, WALLETS_EACH / wallets)
   const served =
     (answers * of('answer') + together * of('deliverTogether') + alone * of('deliverAlone')) * US
-  const relay = swaps * (of('decompressEvent') + of('readEvent')) * US
+  const relay = swaps * of('readEvent') * US
   const processes = Math.max(
     2,
     Math.ceil(sockets / SOCKETS_PER_PROCESS),

@@ -1,6 +1,6 @@
 /** What one event, socket or wallet costs. */
 export interface UnitCost {
-  readonly stage: 'ingest' | 'Kafka' | 'workers' | 'ClickHouse' | 'API' | 'Redis'
+  readonly stage: 'ingest' | 'Kafka' | 'workers' | 'ClickHouse' | 'API' | 'webhooks' | 'Redis'
   readonly what: string
   readonly value: number
   readonly unit: string
@@ -8,11 +8,11 @@ export interface UnitCost {
   readonly source: { readonly table: string; readonly command: string } | null
 }
 
-const COMPLETENESS = { table: 'Before and after completeness', command: 'ingest' }
 const KEPT = { table: 'Kept transactions', command: 'kept' }
 const SELECTION = { table: 'Selection of transactions', command: 'select' }
 const LINKS = { table: 'Links', command: 'links' }
 const FOLD = { table: 'Fold', command: 'fold' }
+const SCALE = { table: 'Scale', command: 'scale' }
 const QUESTIONS = { table: 'Questions', command: 'questions' }
 const API = { table: 'API', command: 'api' }
 const FEED = { table: 'Feed', command: 'feed' }
@@ -37,31 +37,10 @@ export const UNIT_COSTS = {
   },
   ingestTransaction: {
     stage: 'ingest',
-    what: 'a transaction of a tracked wallet, from the stream to a log in memory',
-    value: 97,
+    what: 'a transaction of a tracked wallet, from the stream to Kafka',
+    value: 160,
     unit: CPU_US,
-    source: COMPLETENESS,
-  },
-  writeKept: {
-    stage: 'ingest',
-    what: 'its bytes, written for Kafka',
-    value: 4.9,
-    unit: CPU_US,
-    source: KEPT,
-  },
-  compressEvent: {
-    stage: 'ingest',
-    what: 'all its records, compressed',
-    value: 24.9,
-    unit: CPU_US,
-    source: KEPT,
-  },
-  appendEvent: {
-    stage: 'ingest',
-    what: 'an event, appended to Kafka',
-    value: 10,
-    unit: CPU_US,
-    source: null,
+    source: SCALE,
   },
   dropTransaction: {
     stage: 'ingest',
@@ -84,13 +63,6 @@ export const UNIT_COSTS = {
     unit: BYTES,
     source: KEPT,
   },
-  decompressEvent: {
-    stage: 'Kafka',
-    what: 'the same, decompressed by each reader',
-    value: 12.9,
-    unit: CPU_US,
-    source: KEPT,
-  },
   stateEvent: {
     stage: 'Kafka',
     what: 'what an event changes, on topic `wallet-state`',
@@ -101,23 +73,16 @@ export const UNIT_COSTS = {
   brokerEvent: {
     stage: 'Kafka',
     what: 'an event, on each broker that has it',
-    value: 7,
+    value: 70,
     unit: CPU_US,
-    source: null,
+    source: SCALE,
   },
-  foldEvent: {
+  workEvent: {
     stage: 'workers',
-    what: 'an event folded and stored, with 100,000 wallets',
-    value: 86,
+    what: 'an event: folded, stored and all that follows from it',
+    value: 300,
     unit: CPU_US,
-    source: FOLD,
-  },
-  readKept: {
-    stage: 'workers',
-    what: 'the bytes of its transaction, read',
-    value: 3.1,
-    unit: CPU_US,
-    source: KEPT,
+    source: SCALE,
   },
   books: {
     stage: 'workers',
@@ -128,10 +93,10 @@ export const UNIT_COSTS = {
   },
   storeEvent: {
     stage: 'ClickHouse',
-    what: 'an event: inserts, merges, HTTP',
-    value: 55,
+    what: 'an event: inserts, merges, and what the service reads',
+    value: 380,
     unit: CPU_US,
-    source: FOLD,
+    source: SCALE,
   },
   insert: {
     stage: 'ClickHouse',
@@ -191,10 +156,10 @@ export const UNIT_COSTS = {
   },
   readEvent: {
     stage: 'API',
-    what: 'an event read from Kafka, in every process',
-    value: 6.1,
+    what: 'an event and what it changes, in every process, without deliveries',
+    value: 97,
     unit: CPU_US,
-    source: FOLD,
+    source: SCALE,
   },
   deliverTogether: {
     stage: 'API',
@@ -230,6 +195,13 @@ export const UNIT_COSTS = {
     value: 19.7,
     unit: 'KiB',
     source: SOCKETS,
+  },
+  hookEvent: {
+    stage: 'webhooks',
+    what: 'an event, in every process, without deliveries',
+    value: 80,
+    unit: CPU_US,
+    source: SCALE,
   },
   charges: {
     stage: 'Redis',
