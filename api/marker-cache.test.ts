@@ -41,14 +41,15 @@ test('a failed computation is repeated', async (t) => {
   t.is(await get('a'), '1 of nothing')
 })
 
-test('the oldest values are evicted when the total weight is too large; a value that is too heavy alone is not cached', async (t) => {
+test('the least recently used values are evicted when the total weight is too large; a value that is too heavy alone is not cached', async (t) => {
   const { cache, get } = aCache({ maxWeight: 25 })
   await get('a')
   await get('b')
+  await get('a')
   await get('c') // weight 12 each
   t.deepEqual(
-    [await get('b'), await get('c'), await get('a')],
-    ['2 of nothing', '3 of nothing', '4 of nothing'],
+    [await get('a'), await get('c'), await get('b')],
+    ['1 of nothing', '3 of nothing', '4 of nothing'],
   )
   await cache.get('d', async () => 'x'.repeat(26))
   t.is(await cache.get('d', async () => 'again'), 'again')

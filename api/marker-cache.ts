@@ -4,8 +4,8 @@ import type { StoragePosition } from './storage-position.ts'
 /** Bounds of a `MarkerCache`. */
 export interface MarkerCacheOptions<V> {
   /**
-   * The largest total weight; the oldest values are evicted first. Values of the previous marker
-   * take as much again, because new values are derived from them.
+   * The largest total weight; the least recently used value is evicted first. Values of the
+   * previous marker take as much again, because new values are derived from them.
    */
   readonly maxWeight: number
   readonly weigh: (value: V) => number
@@ -36,7 +36,11 @@ export class MarkerCache<V> {
     const stored = this.#position.stored()
     if (stored !== this.#stored) this.#move(stored)
     const known = this.#entries.get(key)
-    if (known !== undefined) return known.value
+    if (known !== undefined) {
+      this.#entries.delete(key)
+      this.#entries.set(key, known) // the most recently used is the last
+      return known.value
+    }
     const entry: Entry<V> = {
       value: make(stored, this.#before.get(key)?.made),
       made: undefined,
@@ -62,9 +66,9 @@ export class MarkerCache<V> {
     entry.made = value
     entry.weight = this.#options.weigh(value)
     this.#weight += entry.weight
-    for (const [oldest, other] of this.#entries) {
+    for (const [leastUsed, other] of this.#entries) {
       if (this.#weight <= this.#options.maxWeight) break
-      this.#drop(oldest, other)
+      this.#drop(leastUsed, other)
     }
   }
 
