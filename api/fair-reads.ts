@@ -21,6 +21,8 @@ export class FairReads {
   readonly #queue: FairQueue | null
   /** Responses that are being computed, by cache key. */
   readonly #inFlight = new Map<string, SharedRead>()
+  /** For whom a store reads. */
+  readonly #sharedBy = new WeakMap<Store, SharedRead>()
 
   constructor(store: Store, { perAccount, timeoutMs }: FairReadsOptions) {
     this.#store = store
@@ -34,6 +36,15 @@ export class FairReads {
   /** The store for reads of this account alone. */
   storeOf(account: string): Store {
     return this.#storeOf({ accounts: new Set([account]), join: () => {} })
+  }
+
+  /** The store for a read on behalf of the accounts of several stores: the first that is next. */
+  storeOfAll(stores: readonly Store[]): Store {
+    const members = stores.flatMap((store) => this.#sharedBy.get(store) ?? [])
+    const accounts = new Set(members.flatMap((member) => [...member.accounts]))
+    const shared: SharedRead = { accounts, join: () => {} }
+    for (const member of members) member.join = (account) => shared.join(account)
+    return this.#storeOf(shared)
   }
 
   /** Computes the response of a cache key with the account's store. */
@@ -58,7 +69,9 @@ export class FairReads {
   #storeOf(shared: SharedRead): Store {
     const query: Store['query'] = (sql, params, columns) =>
       this.#query(shared, () => this.#store.query(sql, params, columns))
-    return { ...this.#store, query }
+    const own = { ...this.#store, query }
+    this.#sharedBy.set(own, shared)
+    return own
   }
 
   async #query<Row>(shared: SharedRead, read: () => Promise<Row[]>): Promise<Row[]> {

@@ -170,7 +170,7 @@ function createAnswers(deps: RouteDeps): {
   const walletMetrics = new Metrics()
   const openPositions = new OpenPositions()
   const recentSwaps = new RecentSwaps(epoch)
-  const histories = new KeptHistories()
+  const histories = new KeptHistories((stores) => reads.storeOfAll(stores))
   const { knownFacts } = deps
   const metricsOf = (wallet: number) => walletMetrics.of(wallet)
   const isSalted = deps.perturb !== null

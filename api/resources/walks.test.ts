@@ -224,7 +224,7 @@ function resourceOf(
     leaderboard: { page: () => assert.fail('never called') },
     recentSwaps,
     knownFacts: new KnownFacts(),
-    histories: new KeptHistories(),
+    histories: new KeptHistories(() => store),
     openPositions: {
       held: () => NONE_HELD,
       holdings: () => NONE_HELD,

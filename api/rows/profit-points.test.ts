@@ -100,7 +100,7 @@ test('hourly profit over a week equals that of the slow reference, for every wal
       },
     ]),
   )
-  const histories = new KeptHistories()
+  const histories = new KeptHistories(() => store)
   const times = Array.from({ length: 7 * 24 }, (_, hour) => START + (hour + 1) * 3600)
   let compared = 0
   for (let wallet = 1; wallet <= WALLETS; wallet += 1)

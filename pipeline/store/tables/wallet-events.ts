@@ -8,6 +8,12 @@ import { WITHDRAWN_SLOTS } from './withdrawn-slots.ts'
 /** The event key without the wallet: it orders the events of one wallet. */
 type WalletPlace = Omit<EventKey, 'wallet'>
 
+/** Which events are read: of some tables, up to a slot; by default all. */
+interface EventsOf {
+  readonly tables?: typeof TABLES
+  readonly to?: number
+}
+
 /** A place before every event. */
 export const START_PLACE: WalletPlace = { slot: -1, txIndex: 0, eventIndex: 0 }
 
@@ -36,8 +42,9 @@ export async function readEventPages(
   store: Store,
   beyond: ReadonlyMap<number, WalletPlace>,
   limit: number,
+  of: EventsOf = {},
 ): Promise<EventPage[]> {
-  const rows = await store.query<WalletEventRow>(eventsQuery(beyond, limit))
+  const rows = await store.query<WalletEventRow>(eventsQuery(beyond, limit, of))
   const cut = rows.length < limit ? null : rows.at(-1)?.wallet
   const byWallet = new Map<number, WalletEventRow[]>()
   for (const row of rows) {
@@ -91,25 +98,13 @@ export async function* readShortEvents(
   }
 }
 
-/**
- * Yields the stored swaps and token transfers of a wallet up to slot `to`, in event-key order,
- * after a place. One query a page, of at most 5,000 events.
- */
-export async function* readTokenHistory(
+/** As `readEventPages`, of swaps and token transfers up to slot `to`; at most 5,000 together. */
+export function readTokenPages(
   store: Store,
-  wallet: number,
-  of: { readonly beyond: WalletPlace; readonly to: number },
-): AsyncGenerator<readonly StoredEvent[]> {
-  const tables = ['swaps', 'transfers'] as const
-  for (let place = of.beyond; ; ) {
-    const rows = await store.query<WalletEventRow>(
-      eventsQuery(new Map([[wallet, place]]), HISTORY_PAGE, { tables, to: of.to }),
-    )
-    yield rows.filter((row) => !row.is_deleted).map(eventOf)
-    const last = rows.at(-1)
-    if (last === undefined || rows.length < HISTORY_PAGE) return
-    place = keyOf(last)
-  }
+  beyond: ReadonlyMap<number, WalletPlace>,
+  to: number,
+): Promise<EventPage[]> {
+  return readEventPages(store, beyond, HISTORY_PAGE, { tables: ['swaps', 'transfers'], to })
 }
 
 /** Folding a page takes some ten milliseconds, during which a process answers nothing else. */
@@ -171,7 +166,7 @@ type WalletEventRow = EventRow & { readonly is_deleted: number }
 function eventsQuery(
   places: ReadonlyMap<number, WalletPlace>,
   limit: number,
-  { tables = TABLES, to }: { readonly tables?: typeof TABLES; readonly to?: number } = {},
+  { tables = TABLES, to }: EventsOf,
 ): string {
   const beyond = beyondEvents(places)
   const where = to === undefined ? beyond : `(${beyond}) AND slot <= ${to}`
