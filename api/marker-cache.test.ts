@@ -3,10 +3,10 @@ import { MarkerCache } from './marker-cache.ts'
 import type { StoredSlot } from './state-reader.ts'
 
 function aCache(options: { readonly maxWeight?: number } = {}) {
-  const at = { stored: null as StoredSlot | null, made: 0 }
+  const at = { stored: null as StoredSlot | null, made: 0, time: 0 }
   const cache = new MarkerCache<string>(
     { stored: () => at.stored },
-    { maxWeight: 100, weigh: (value) => value.length, ...options },
+    { maxWeight: 100, weigh: (value) => value.length, now: () => at.time, ...options },
   )
   const make = async (stored: StoredSlot | null) => `${++at.made} of ${stored?.slot ?? 'nothing'}`
   return { at, make, get: (key: string) => cache.get(key, make), cache }
@@ -22,6 +22,16 @@ test('a value is cached until the storage marker moves', async (t) => {
   t.is(await get('a'), '2 of 5')
   at.stored = slot(6)
   t.deepEqual([await get('a'), await get('b')], ['4 of 6', '5 of 6'])
+})
+
+test('while the marker stands still a value is cached for five seconds', async (t) => {
+  const { at, get } = aCache()
+  at.stored = slot(5)
+  t.is(await get('a'), '1 of 5')
+  at.time = 4999
+  t.is(await get('a'), '1 of 5')
+  at.time = 5000
+  t.deepEqual([await get('a'), await get('a')], ['2 of 5', '2 of 5'])
 })
 
 test('a request after the marker has moved does not wait for an older computation', async (t) => {

@@ -9,11 +9,19 @@ export interface MarkerCacheOptions<V> {
    */
   readonly maxWeight: number
   readonly weigh: (value: V) => number
+  /** Monotonic milliseconds. */
+  readonly now?: () => number
 }
 
 /**
+ * Facts about tokens and prices of pools come without a marker. So values are derived again while
+ * the marker stands still.
+ */
+const MAX_AGE_MS = 5000
+
+/**
  * A cache of values derived from storage. All values expire when the storage marker moves, so no
- * value is older than one marker. Concurrent requests for one key share one computation, and
+ * value is older than one marker, or five seconds. Concurrent requests for one key share one computation, and
  * failures are not cached. `make` receives the value of the previous marker, so that it can return
  * the same object if nothing changed.
  */
@@ -24,6 +32,8 @@ export class MarkerCache<V> {
   /** Values of the previous marker. */
   #before: ReadonlyMap<string, Entry<V>> = new Map()
   #stored: StoredSlot | null = null
+  /** When values expire that the marker has not moved from. */
+  #until = 0
   #weight = 0
 
   constructor(position: Pick<StoragePosition, 'stored'>, options: MarkerCacheOptions<V>) {
@@ -34,7 +44,12 @@ export class MarkerCache<V> {
   /** Returns the value of a key as of the newest marker; `make` reads storage as of `stored`. */
   get(key: string, make: (stored: StoredSlot | null, before?: V) => Promise<V>): Promise<V> {
     const stored = this.#position.stored()
-    if (stored !== this.#stored) this.#move(stored)
+    const { now = performance.now.bind(performance) } = this.#options
+    const time = now()
+    if (stored !== this.#stored || time >= this.#until) {
+      this.#expire(stored)
+      this.#until = time + MAX_AGE_MS
+    }
     const known = this.#entries.get(key)
     if (known !== undefined) {
       this.#entries.delete(key)
@@ -54,7 +69,7 @@ export class MarkerCache<V> {
     return entry.value
   }
 
-  #move(stored: StoredSlot | null): void {
+  #expire(stored: StoredSlot | null): void {
     this.#stored = stored
     this.#before = this.#entries
     this.#entries = new Map()
