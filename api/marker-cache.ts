@@ -21,9 +21,9 @@ const MAX_AGE_MS = 5000
 
 /**
  * A cache of values derived from storage. All values expire when the storage marker moves, so no
- * value is older than one marker, or five seconds. Concurrent requests for one key share one computation, and
- * failures are not cached. `make` receives the value of the previous marker, so that it can return
- * the same object if nothing changed.
+ * value is older than one marker, or five seconds. Concurrent requests for one key share one
+ * computation, and failures are not cached. `make` receives the value of the previous marker, so
+ * that it can return the same object if nothing changed.
  */
 export class MarkerCache<V> {
   readonly #position: Pick<StoragePosition, 'stored'>
