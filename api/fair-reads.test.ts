@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import test from 'ava'
 import type { Store } from '../pipeline/store/store.ts'
 import { FairReads } from './fair-reads.ts'
@@ -22,8 +23,7 @@ test('a read on behalf of several accounts runs when the first of them is next',
     reads.storeOfAll([busy, reads.storeOf('quiet')]).query('of both'),
   ]
   for (let end = 0; end < all.length; end += 1) {
-    await Promise.resolve()
-    while (ends[end] === undefined) await new Promise<void>((resolve) => setImmediate(resolve))
+    while (ends[end] === undefined) await nextTurn()
     ends[end]?.()
   }
   await Promise.all(all)

@@ -28,6 +28,7 @@ const MAX_AGE_MS = 5000
 export class MarkerCache<V> {
   readonly #position: Pick<StoragePosition, 'stored'>
   readonly #options: MarkerCacheOptions<V>
+  readonly #now: () => number
   #entries = new Map<string, Entry<V>>()
   /** Values of the previous marker. */
   #before: ReadonlyMap<string, Entry<V>> = new Map()
@@ -39,13 +40,13 @@ export class MarkerCache<V> {
   constructor(position: Pick<StoragePosition, 'stored'>, options: MarkerCacheOptions<V>) {
     this.#position = position
     this.#options = options
+    this.#now = options.now ?? performance.now.bind(performance)
   }
 
   /** Returns the value of a key as of the newest marker; `make` reads storage as of `stored`. */
   get(key: string, make: (stored: StoredSlot | null, before?: V) => Promise<V>): Promise<V> {
     const stored = this.#position.stored()
-    const { now = performance.now.bind(performance) } = this.#options
-    const time = now()
+    const time = this.#now()
     if (stored !== this.#stored || time >= this.#until) {
       this.#expire(stored)
       this.#until = time + MAX_AGE_MS

@@ -16,7 +16,7 @@ import type { StateModel } from '../state-reader.ts'
 
 /** A page of a wallet's history that somebody waits for. */
 interface WantedPage {
-  /** The store of whoever waits. */
+  /** The store of the account that asked for it (`FairReads`). */
   readonly store: Store
   readonly wallet: number
   readonly beyond: WalletPlace
