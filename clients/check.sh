@@ -41,7 +41,8 @@ print('\n'.join(project['build-system']['requires'] + groups['dev'] + groups['no
 wait "$starting"
 told() { sed -n "s/^$1=//p" "$CLIENTS_FOLDER/out"; }
 CLIENTS_URL=$(told url) CLIENTS_KEY=$(told api_key)
-export CLIENTS_URL CLIENTS_KEY
+CLIENTS_VERSION=$(node -p "require('$root/package.json').version")
+export CLIENTS_URL CLIENTS_KEY CLIENTS_VERSION
 for _ in $(seq 240); do
   curl -fs -H "Authorization: Bearer $CLIENTS_KEY" "$CLIENTS_URL/trades?limit=50" | grep -q '"count":50' && break
   sleep 0.5

@@ -1,6 +1,6 @@
 /*
  * Tests of the installed package against the running service: `clients/check.sh` copies this file
- * into a folder that has the package alone, and says where the service is.
+ * into a folder that has the package alone, and says where the service is and its version.
  */
 
 import assert from 'node:assert/strict'
@@ -10,7 +10,7 @@ import { connect, createServer } from 'node:net'
 import test from 'node:test'
 import { FeedEnded, isSameTrade, logIn, Refused, TrackedWallets } from 'tracked-wallets-client'
 
-const { CLIENTS_URL: url, CLIENTS_KEY: apiKey } = process.env
+const { CLIENTS_URL: url, CLIENTS_KEY: apiKey, CLIENTS_VERSION: version } = process.env
 const service = new TrackedWallets({ url, apiKey })
 const COUNT = 20
 /** Bytes after which each connection in turn is cut. */
@@ -59,7 +59,7 @@ test('every resource answers', async () => {
       solPrice: items[0].block_time,
       search: wallet,
       account: false,
-      status: '1.0.0',
+      status: version,
     },
   )
 })
