@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { migrate } from '../../pipeline/store/migrate.ts'
@@ -158,13 +158,15 @@ async function measure(
   const load = await measureLoad(rig, watched, atEnd)
   const swaps = await countSwaps(store, before.slot)
   const kafkaBytes = ((diskKiB(kafka) - before.kafka) * 1024) / swaps
+  // The topic is made with the service.
+  const stateBytes = (stateLogKiB(kafka) * 1024) / swaps
   const clickhouseBytes = ((await bytesOf(store)) - before.clickhouse) / swaps
   // A service that cannot keep up with the rate does not catch up after a burst.
   const keepsUp = growingStages(load.samples.map(({ backlog }) => backlog)).length === 0
   const hasBurst = keepsUp && options['burst-seconds'] > 0
   const burstFigures = hasBurst ? await measureBurst(rig, options['burst-seconds']) : null
   print(`load average ${loadavg()[0]?.toFixed(1)}\n`)
-  printReport({ load, burst: burstFigures, kafkaBytes, clickhouseBytes })
+  printReport({ load, burst: burstFigures, kafkaBytes, stateBytes, clickhouseBytes })
   if (options.compare > 0) await compare(store, rig, { ...options, wallets })
 }
 
@@ -192,6 +194,13 @@ async function compare(
   for (const difference of differences.slice(0, 10)) print(describeDifference(difference))
   print(`\n${answers} answers compared in ${seconds()} s, ${differences.length} differ`)
   if (differences.length > 0) throw new Error('answers differ from the slow reference')
+}
+
+/** The disk that the partitions of the log of states take. */
+function stateLogKiB(kafka: string): number {
+  const data = join(kafka, 'data')
+  const partitions = readdirSync(data).filter((name) => name.includes('wallet-state-'))
+  return sum(partitions.map((name) => diskKiB(join(data, name))))
 }
 
 async function bytesOf(store: Store): Promise<number> {

@@ -27,6 +27,8 @@ export interface Arrivals {
   /** Responses with status 200, and with 503. */
   readonly answered: number
   readonly refused: number
+  /** Bytes of the bodies of the answers with status 200, as they were sent. */
+  readonly bytes: number
   /** Requests that were not sent because of `Retry-After`. */
   readonly heldBack: number
   /** Other responses, lost connections, and requests without a response after `DRAIN_MS`. */
@@ -52,6 +54,7 @@ export async function arrivals(
   const headers = { authorization: `Bearer ${key}` }
   const times: number[] = []
   let refused = 0
+  let bytes = 0
   let heldBack = 0
   let failed = 0
   /** Until when each customer waits. */
@@ -67,6 +70,7 @@ export async function arrivals(
         return resolve()
       }
       let status = 0
+      let size = 0
       const handler: Dispatcher.DispatchHandler = {
         onRequestStart() {},
         onResponseStart(_controller, statusCode, fields) {
@@ -74,11 +78,15 @@ export async function arrivals(
           if (status === 503)
             quietUntil[customer] = performance.now() + 1000 * Number(fields['retry-after'])
         },
-        onResponseData() {},
+        onResponseData(_controller, chunk) {
+          size += chunk.length
+        },
         onResponseEnd() {
           if (isCounted) {
-            if (status === 200) times.push(performance.now() - due)
-            else if (status === 503) refused++
+            if (status === 200) {
+              times.push(performance.now() - due)
+              bytes += size
+            } else if (status === 503) refused++
             else failed++
           }
           resolve()
@@ -118,6 +126,7 @@ export async function arrivals(
     times: sorted,
     answered: sorted.length,
     refused,
+    bytes,
     heldBack,
     failed,
   }

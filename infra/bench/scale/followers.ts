@@ -12,6 +12,7 @@ const CONNECTED_MS = 300_000
 /** What came on one socket since the last report. */
 class Received {
   trades = 0
+  bytes = 0
   latencies: number[] = []
   readonly #isTimed: boolean
   /** Block time of the newest trade, and when it came. */
@@ -26,6 +27,7 @@ class Received {
     const found = /"block_time":(\d+)/.exec(frame)?.[1]
     if (found === undefined) return
     this.trades += 1
+    this.bytes += frame.length
     const blockTime = Number(found)
     if (!this.#isTimed || blockTime < this.#newest) return // a late trade belongs to the past
     if (blockTime > this.#newest && this.#newest > 0)
@@ -87,11 +89,13 @@ function someOf(wallets: number, n: number): string[] {
 function report(): FeedFigures {
   const latencies = sockets.flatMap((socket) => socket.latencies)
   const trades = sum(sockets.map((socket) => socket.trades))
+  const bytes = sum(sockets.map((socket) => socket.bytes))
   for (const socket of sockets) {
     socket.latencies = []
     socket.trades = 0
+    socket.bytes = 0
   }
   const quantiles = latencies.length === 0 ? [] : percentiles(latencies, 0.5, 0.99, 1)
   const [p50 = null, p99 = null, max = null] = quantiles
-  return { p50, p99, max, trades, closed }
+  return { p50, p99, max, trades, bytes, closed }
 }

@@ -43,6 +43,8 @@ export interface LoadFigures {
   readonly rest: GeneratorResult
   /** Swaps of that time that were stored at its end. */
   readonly swaps: number
+  /** Inserts into ClickHouse in that time. */
+  readonly inserts: number
 }
 
 /** What was measured of a burst: until all stages had caught up, or the time was up. */
@@ -97,6 +99,7 @@ export async function measureLoad(
   processes.set('REST clients', generator.child.pid ?? 0)
   await readFeed(rig)
   const firstSlot = confirmedSlot(Date.now())
+  const insertsBefore = await countInserts(store)
   const startedAt = performance.now()
   const samples = [await takeSample(0, rig, processes, new Map())]
   const count = Math.max(FEWEST_SAMPLES, Math.round(minutes))
@@ -107,7 +110,11 @@ export async function measureLoad(
     samples.push(sample)
     print(`minute ${sample.minute.toFixed(1)}, slots behind: ${describeBacklog(sample.backlog)}`)
   }
-  const figures = { ...(await readFeed(rig)), swaps: await countSwaps(store, firstSlot) }
+  const figures = {
+    ...(await readFeed(rig)),
+    swaps: await countSwaps(store, firstSlot),
+    inserts: (await countInserts(store)) - insertsBefore,
+  }
   const rest = JSON.parse(await generator.line('result')) as GeneratorResult
   return { seconds, samples, rest, ...figures }
 }
@@ -119,6 +126,14 @@ export async function countSwaps(store: Store, firstSlot: number): Promise<numbe
     { firstSlot },
   )
   return Number(row?.swaps)
+}
+
+/** All inserts since the start of the server. */
+async function countInserts(store: Store): Promise<number> {
+  const [row] = await store.query<{ inserts: string }>(
+    "SELECT sum(value) AS inserts FROM system.events WHERE event = 'InsertQuery'",
+  )
+  return Number(row?.inserts)
 }
 
 /** Has all copies of the wallets trade for some seconds, and waits until the backlog is gone. */

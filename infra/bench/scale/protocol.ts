@@ -51,6 +51,8 @@ export interface FeedFigures {
   readonly max: number | null
   /** Trades on all sockets. */
   readonly trades: number
+  /** Bytes of the frames of these trades. */
+  readonly bytes: number
   /** Sockets that the service has closed. */
   readonly closed: number
 }
