@@ -172,9 +172,11 @@ export const reasonOption = z
   .min(1, 'expected a text')
   .max(200, 'expected at most 200 characters')
 
-/** Whether the next word is the value of this one. */
-export function takesValue(word: string | undefined, flags: readonly string[] = []): boolean {
-  return word !== undefined && /^--[a-z]+$/.test(word) && !flags.includes(word.slice(2))
+/** Whether a word is the value of the option before it. One that begins with `--` is not. */
+export function isValue(words: readonly string[], at: number, flags: readonly string[]): boolean {
+  const [option, word] = [words[at - 1], words[at]]
+  if (option === undefined || word === undefined || word.startsWith('--')) return false
+  return /^--[a-z]+$/.test(option) && !flags.includes(option.slice(2))
 }
 
 function parseOptions(
@@ -184,8 +186,8 @@ function parseOptions(
 ): Readonly<Record<string, unknown>> {
   // `--credits -20` becomes `--credits=-20`, which parseArgs accepts.
   const args = words.flatMap((word, at) => {
-    if (takesValue(words[at - 1], flags)) return []
-    return takesValue(word, flags) && at + 1 < words.length ? [`${word}=${words[at + 1]}`] : [word]
+    if (isValue(words, at, flags)) return []
+    return isValue(words, at + 1, flags) ? [`${word}=${words[at + 1]}`] : [word]
   })
   const options: NonNullable<ParseArgsConfig['options']> = {
     ...Object.fromEntries(names.map((name) => [name, { type: 'string' }])),

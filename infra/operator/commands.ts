@@ -12,7 +12,7 @@ import { audit } from './audit.ts'
 import { withAudit } from './audit-log.ts'
 import { backfill } from './backfill.ts'
 import { backupCommand } from './backup.ts'
-import { type Command, type CommandResult, takesValue } from './command.ts'
+import { type Command, type CommandResult, isValue } from './command.ts'
 import { deposits, depositsAssign } from './deposits.ts'
 import { exportCommand } from './export.ts'
 import { labelsDiff } from './labels-diff.ts'
@@ -155,15 +155,14 @@ export function runStandalone(
 
 /** Splits `--reason <text>` from the other arguments. */
 function takeReason(args: readonly string[], flags: readonly string[] = []) {
-  const at = args.findIndex(
-    // After another option the word may be the value of that option.
-    (word, index) => /^--reason(=|$)/.test(word) && !takesValue(args[index - 1], flags),
-  )
+  const at = args.findIndex((word) => /^--reason(=|$)/.test(word))
   const word = args[at]
   if (word === undefined) return { reason: '', others: args }
-  const isJoined = word !== '--reason'
-  const reason = isJoined ? word.slice('--reason='.length) : (args[at + 1] ?? '')
-  return { reason, others: args.toSpliced(at, isJoined ? 1 : 2) }
+  if (word !== '--reason')
+    return { reason: word.slice('--reason='.length), others: args.toSpliced(at, 1) }
+  if (!isValue(args, at + 1, flags))
+    throw new ServiceError('invalid_argument', '--reason: expected a text')
+  return { reason: args[at + 1] ?? '', others: args.toSpliced(at, 2) }
 }
 
 /** The arguments of `sql` for the audit log: length and digest, as a query may name a wallet. */

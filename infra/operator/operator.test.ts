@@ -24,7 +24,7 @@ import type { Store } from '../../pipeline/store/store.ts'
 import { startFold } from '../../pipeline/workers/fold/fold.ts'
 import { trackWallets } from '../../pipeline/workers/ingest/track-wallets.ts'
 import { commandOutcome, ROOT, startOperator } from '../whole-service/service-process.ts'
-import { failureOf, helpOf, portableArgs, runCommand } from './commands.ts'
+import { dryRunOf, failureOf, helpOf, portableArgs, runCommand } from './commands.ts'
 import type { OperatorParts } from './parts.ts'
 import type { Progress } from './progress.ts'
 import { refoldWallets } from './recompute.ts'
@@ -313,6 +313,19 @@ test('an error names every argument at fault', async (t) => {
     await refused('recompute', '--wallet', 'W1', '--wallet=W2'),
     'invalid_argument: --wallet: given more than once',
   )
+})
+
+test('an option without its value is refused, and never takes the next option for it', async (t) => {
+  const rotate = ['account', 'rotate', '--wallet', CUSTOMER, '--reason']
+  const noReason = 'invalid_argument: --reason: expected a text'
+  t.is(await refused(...rotate), noReason)
+  t.is(await refused(...(dryRunOf(rotate) ?? [])), noReason)
+  const credit = ['account', 'credit', '--wallet', CUSTOMER, '--credits', '5', '--reason', 'x']
+  t.is(
+    await refused(...portableArgs([...credit, '--key'])),
+    'invalid_argument: --key: given more than once',
+  )
+  t.regex(await refused(...credit, '--key', '--confirm=1'), /^invalid_argument: Option '--key /)
 })
 
 test('a command refuses a folder without a database, and makes none there (rule J3)', async (t) => {
