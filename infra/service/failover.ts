@@ -32,7 +32,9 @@ export async function startFailover(
     if (!isElected) return
     logger.warn('no other process appends: takes over')
     const { openStream } = standby
-    ingestion = await startIngestion(context, stores, { ...parts, wallets, openStream })
+    const given = wallets
+    ingestion = await startIngestion(context, stores, { ...parts, wallets: given, openStream })
+    if (wallets !== given) await ingestion.reload() // read again meanwhile
   })
   leading.catch(fail)
 
@@ -43,6 +45,7 @@ export async function startFailover(
       const list = await source.readWallets()
       await track(list) // the leader backfills what is new
       wallets = list
+      if (ingestion !== null) return ingestion.reload() // it took over meanwhile
       standby.updateWallets(createWallets(list.addresses))
       logger.info({ wallets: list.addresses.length }, 'wallets read again')
     },
