@@ -42,7 +42,7 @@ async function main(): Promise<void> {
   if (read === null) return
   const { cases, only, url, metrics, key } = read.options
   const options = { count: cases, seed: read.options.seed }
-  if (!(cases > 0) || Number.isNaN(options.seed) || read.words.length > 0) return print(USAGE)
+  if (!(cases > 0) || read.words.length > 0) return print(USAGE)
   print(`abuse run: ${options.count} cases, seed ${options.seed}`)
   const run: Run = { results: [], samples: [], calls: [], memory: [], othersParts: [] }
   const chosen = BURSTS.filter(({ title }) => title.includes(only))

@@ -42,6 +42,7 @@ export async function run(args: readonly string[]): Promise<boolean> {
       results.push([kafka, redis, rows, backupSeconds, restoreSeconds, recoverySeconds, forgiven])
       tell(outcome)
     }
+  if (results.length === 0) throw new Error(USAGE) // no case has that name
   printHead('Kafka', 'Redis', 'rows', 'backup s', 'restore s', 'recovery s', 'credits forgiven')
   for (const result of results) printRow(...result)
   return holds

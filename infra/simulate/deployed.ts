@@ -11,7 +11,6 @@ import { fillDisk, fillerOf, freeDisk } from '../servers/small-disks.ts'
 import { type NodeName, SERVER_NAMES } from '../servers/state.ts'
 import type { Simulator } from '../simulator/simulator.ts'
 import type { Deployment } from '../whole-service/deployment.ts'
-import type { ServiceProcess } from '../whole-service/service-process.ts'
 import type { Query } from './compare.ts'
 import type { RelayFault } from './flaky-relay.ts'
 import { STALLED_MS, within } from './patience.ts'
@@ -87,8 +86,6 @@ export class Deployed {
   progressedAt = 0
   /** Failures of work in the background. */
   readonly #faults: Error[] = []
-  /** Processes that have ended, and whether all their output has arrived. */
-  readonly #ended = new Map<ServiceProcess, boolean>()
   /** Replicas of ClickHouse that have a fault. */
   readonly #faulty = new Set<ReplicaNumber>()
   /** Processes that are stopped by SIGSTOP. */
@@ -209,18 +206,14 @@ export class Deployed {
     const { deployment, tell } = this.#options
     for (const [name, process] of deployment.processes) {
       const part = name as DeployedPart // they are started by this name
-      const { exitCode, signalCode } = process.child
-      if (this.away.has(part) || (exitCode ?? signalCode) === null) continue
-      if (!this.#ended.has(process)) {
-        this.#ended.set(process, false)
-        void process.ended.then(() => this.#ended.set(process, true))
-      }
-      if (!this.#ended.get(process)) continue
+      if (this.away.has(part) || !process.hasEnded()) continue
       const isFenced = process.stderr().trimEnd().endsWith(FENCED)
-      if (!isFenced && !endedForLackOfServer(process.stderr()))
+      if (!isFenced && !endedForLackOfServer(process.stderr())) {
+        const { exitCode, signalCode } = process.child
         throw new Error(
           `${part} ended by itself (${exitCode ?? signalCode})\n${process.stderr().slice(-4000)}`,
         )
+      }
       const isServerAway = this.isHalted || SERVER_NAMES.some((server) => this.away.has(server))
       if (!isFenced && isServerAway) continue
       tell(`${part} ended: ${process.stderr().trimEnd().split('\n').at(-1)}; starting it again`)

@@ -22,6 +22,8 @@ export interface ServiceProcess {
   line(key: string): Promise<string>
   /** Resolves with the exit code (or the signal's name) when the process has ended. */
   readonly ended: Promise<number | string>
+  /** Whether it has ended and all its output has arrived. */
+  hasEnded(): boolean
   /** Sends SIGTERM and waits for the end. */
   stop(): Promise<number | string>
   /** Sends SIGKILL and waits for the end. */
@@ -66,7 +68,11 @@ export function startProcess(
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr = lastLines(stderr + text)
   })
-  const ended = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | string)
+  let hasEnded = false
+  const ended = once(child, 'close').then(([code, signal]) => {
+    hasEnded = true
+    return (code ?? signal) as number | string
+  })
   const end = (signal: NodeJS.Signals) => {
     child.kill(signal)
     return ended
@@ -77,6 +83,7 @@ export function startProcess(
     stdout: () => stdout,
     stderr: () => stderr,
     ended,
+    hasEnded: () => hasEnded,
     line: (key) =>
       new Promise((settle, reject) => {
         const value = lines.get(key)

@@ -5,7 +5,7 @@ type Value<T> = T extends number ? number : T extends string ? string : boolean
 
 /**
  * The options of a bench, by their defaults, and its other words. Null after `--help`, which prints
- * the usage.
+ * the usage. Throws if the value of a number is none.
  */
 export function readOptions<D extends Readonly<Record<string, number | string | boolean>>>(
   args: readonly string[],
@@ -27,7 +27,10 @@ export function readOptions<D extends Readonly<Record<string, number | string | 
   }
   const read = Object.entries(defaults).map(([name, value]) => {
     const given = (values as Readonly<Record<string, unknown>>)[name] ?? value
-    return [name, typeof value === 'number' ? Number(given) : given]
+    if (typeof value !== 'number') return [name, given]
+    const number = Number(given === '' ? Number.NaN : given)
+    if (Number.isNaN(number)) throw new Error(`--${name}: expected a number`)
+    return [name, number]
   })
   return { options: Object.fromEntries(read), words: positionals } // of the types of the defaults
 }

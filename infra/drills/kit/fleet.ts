@@ -140,8 +140,7 @@ export class Fleet {
   supervise(): void {
     for (const member of this.members) {
       const { role, process, restart } = member
-      if (process === null || (process.child.exitCode ?? process.child.signalCode) === null)
-        continue
+      if (!process?.hasEnded()) continue
       const said = process.stderr().trimEnd()
       if (said.endsWith(FENCED)) this.takeovers += 1
       else if (!endedForLackOfServer(said)) throw new Error(`${role} ended\n${said.slice(-3000)}`)
