@@ -98,12 +98,23 @@ test('docker-compose.yml runs each role once, with keys that the service reads (
   )
 })
 
-test('the example of .env has every value that docker-compose.yml asks for', (t) => {
+test('only ingest can read the list of wallets', (t) => {
+  const readers = Object.entries(services).filter(
+    ([, { volumes: mounts, environment }]) =>
+      'WALLETS_FILE' in environment || mounts.some((mount) => mount.includes('WALLETS_FILE')),
+  )
+  t.deepEqual(
+    readers.map(([name]) => name),
+    ['ingest'],
+  )
+})
+
+test('the example of .env has every value that docker-compose.yml reads', (t) => {
   const example = readFileSync(join(ROOT, 'infra/docker/env.example'), 'utf8')
   const given = [...example.matchAll(/^([A-Z_]+)=/gm)].map(([, key]) => key)
-  const required = [...text.matchAll(/\$\{([A-Z_]+):\?/g)].map(([, key]) => key)
+  const read = [...text.matchAll(/\$\{([A-Z_]+)/g)].map(([, key]) => key)
   t.deepEqual(
-    required.filter((key) => !given.includes(key)),
+    read.filter((key) => !given.includes(key)),
     [],
   )
 })
