@@ -5,6 +5,7 @@
 # them one by one and read them as other users.
 set -euo pipefail
 umask 077
+command -v openssl >/dev/null || { echo "$0: install openssl first" >&2 && exit 1; }
 dir=${1:-secrets}
 mkdir -p "$dir"
 chmod 700 "$dir"
@@ -12,6 +13,7 @@ cd "$dir"
 
 # put NAME TEXT: writes a secret that is missing.
 put() {
+  [ -e "$1" ] || [ -n "$2" ] || { echo "$1: there is nothing to write" >&2 && exit 1; }
   [ -e "$1" ] || printf '%s\n' "$2" >"$1"
   chmod 444 "$1"
 }

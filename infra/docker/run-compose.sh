@@ -117,7 +117,7 @@ docker -H unix:///var/run/docker.sock version >/dev/null 2>&1 && could_not_run '
 mkdir -p "$CACHE"
 exec 9>"$CACHE/lock"
 flock --nonblock 9 || could_not_run 'another run is under way'
-if ! command -v dockerd mmdebstrap >/dev/null; then
+if ! command -v dockerd >/dev/null || ! command -v mmdebstrap >/dev/null; then
   say 'installing Docker'
   apt-get update -qq
   apt-get install -y -qq --no-install-recommends docker.io mmdebstrap >/dev/null

@@ -10,6 +10,7 @@ port_base=${EXPORT_PORT_BASE:-26000}
 children=()
 finish() {
   for child in "${children[@]}"; do kill "$child" 2>/dev/null || true; done
+  [ -z "${exporting:-}" ] || kill -9 "$exporting" 2>/dev/null || true # it may be stopped
   node dist/infra/servers/main.js stop --data "$work/servers" >/dev/null 2>&1 || true
   wait
   rm -rf "$work"
