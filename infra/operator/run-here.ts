@@ -158,6 +158,7 @@ async function openBackfills(
     rpcUrl: rpcUrl.href,
     programs,
     priceMaxAgeSeconds,
+    refusalMs: config.refusalMs,
     logger,
     metrics: createIngestMetrics(createRegistry()),
   })
