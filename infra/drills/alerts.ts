@@ -86,6 +86,7 @@ export async function run(args: readonly string[]): Promise<boolean> {
       await world.stop()
     }
   } finally {
+    await stopServers(join(folder, 'servers'))
     unmount()
     rmSync(folder, { recursive: true, force: true })
   }
@@ -299,7 +300,6 @@ async function startWorld(folder: string, portBase: number) {
       await deployment.remove()
       await rpc.close()
       await market.kill()
-      await stopServers(dir)
     },
   }
 }

@@ -8,7 +8,7 @@ when one is gone. Kills each API (SIGKILL) in turn, and starts it again after tw
 1 unless every table equals the slow reference, the follower got every trade once and credits add up.
 
   --data DIR      folder of a cluster (infra/servers); left running
-  --port-base N   first port of the servers, if they do not exist yet (29000)
+  --port-base N   first port (29000, or what the folder was last used with)
   --seed N        of the market (1)
   --kills N       how often (20)`
 

@@ -9,7 +9,7 @@ hour and by ten days, forwards and back, and sets it right again after four seco
 unless every table equals the slow reference, the follower got every trade once and credits add up.
 
   --data DIR      folder of a cluster (infra/servers); left running
-  --port-base N   first port of the servers, if they do not exist yet (29000)
+  --port-base N   first port (29000, or what the folder was last used with)
   --seed N        of the market (1)`
 
 /** Slots of 100 ms for which a clock is wrong. */

@@ -10,7 +10,7 @@ one has its partitions and ClickHouse is back, and goes on. Exits with 1 unless 
 the slow reference, the follower got every trade once and credits add up.
 
   --data DIR      folder of a cluster (infra/servers); left running
-  --port-base N   first port of the servers, if they do not exist yet (29000)
+  --port-base N   first port (29000, or what the folder was last used with)
   --seed N        of the market (1)
   --rounds N      how often (4)
   --slots N       slots from the suspension until the worker goes on, 100 ms each (200)`

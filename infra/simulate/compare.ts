@@ -202,16 +202,18 @@ async function undecodedThatAreTrue(query: Query, chain: TrueChain): Promise<Dif
 
 /** A difference as readable lines: the key, then the columns that differ. */
 export function describeDifference({ table, expected, stored }: Difference): string {
-  const key = table === REST ? ['path'] : (KEYS[table as SlowTableName] ?? EVENT_KEY)
   const row = expected ?? stored ?? {}
+  const columns = table === REST ? ['path'] : (KEYS[table as SlowTableName] ?? EVENT_KEY)
+  const known = columns.filter((name) => name in row)
+  const key = known.length > 0 ? known : Object.keys(row).slice(0, 2)
   const place = key.map((name) => `${name} ${row[name]}`).join(', ')
   if (expected === null) return `${table}: too many: ${place}\n    ${JSON.stringify(stored)}`
   if (stored === null) return `${table}: missing: ${place}\n    ${JSON.stringify(expected)}`
-  const columns = [...new Set([...Object.keys(expected), ...Object.keys(stored)])]
+  const changed = [...new Set([...Object.keys(expected), ...Object.keys(stored)])]
     .filter((name) => JSON.stringify(expected[name]) !== JSON.stringify(stored[name]))
     .map(
       (name) =>
         `    ${name}: stored ${JSON.stringify(stored[name])}, expected ${JSON.stringify(expected[name])}`,
     )
-  return [`${table}: ${place}`, ...columns].join('\n')
+  return [`${table}: ${place}`, ...changed].join('\n')
 }

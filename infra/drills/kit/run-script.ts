@@ -38,12 +38,12 @@ export async function runOnCluster<D extends Readonly<Record<string, number>>>(
   defaults: D,
   scriptOf: (options: { readonly [name in keyof D]: number }) => readonly ScriptStep[],
 ): Promise<boolean> {
-  const common = { data: '', 'port-base': 29_000, seed: 1 }
+  const common = { data: '', 'port-base': 0, seed: 1 }
   const read = readOptions(args, usage, { ...defaults, ...common })
   if (read === null) return true
   const { data, 'port-base': portBase, seed } = read.options as typeof common // of these types
   if (data === '') throw new Error(usage)
-  await startServers(data, { cluster: true, portBase })
+  await startServers(data, { cluster: true, ...(portBase > 0 && { portBase }) })
   const script = [...firstRestarts(CLUSTER_PARTS), ...scriptOf(read.options as never)] // as above
   return runScript({ seed, serversDir: data, isCluster: true }, script)
 }
