@@ -66,6 +66,8 @@ function createWorld(options: { readonly credits?: number } = {}) {
     now: 1_790_000_000_000,
     pauses: [] as number[],
     isEnabled: true,
+    /** Whether this process has the webhook. */
+    isHeld: true,
     /** Whether the receiver does not answer. */
     isSilent: false,
     /** Operations until the process dies; it does not by default. */
@@ -138,7 +140,9 @@ function createWorld(options: { readonly credits?: number } = {}) {
           state.saved = progress
         },
         mayServe: () => state.isEnabled,
-        requireHeld() {},
+        requireHeld() {
+          if (!state.isHeld) throw new ServiceError('unavailable', 'another process may have it')
+        },
         onAttempt: (_hook, attempt) => void state.attempts.push(attempt),
         logger: createLogger('silent'),
         now: () => state.now,
@@ -362,6 +366,20 @@ test('of a disabled account nothing is delivered until it is enabled', async (t)
   await run.until(() => world.received().length === 1)
   await run.stop()
   t.is(world.state.saved?.state, 'active')
+})
+
+test('a webhook that is changed while another process may have it waits before it looks again', async (t) => {
+  const world = createWorld()
+  world.state.isHeld = false
+  const startedAt = world.state.now
+  const run = world.start()
+  run.runner.update(HOOK)
+  await run.until(() => world.state.pauses.length > 3)
+  t.true(world.state.now > startedAt, 'it tries without a pause')
+  world.state.isHeld = true
+  world.publish('a')
+  await run.until(() => world.received().length === 1)
+  await run.stop()
 })
 
 test('the meter is away for a while: nothing is lost, and nothing is charged twice', async (t) => {

@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import type { Logger } from '../../pipeline/runtime/logger.ts'
+import { pause } from '../../pipeline/runtime/pause.ts'
 import type { Charged, Credits } from '../credits/credits.ts'
 import type { HookAttempt } from '../webhooks/deliveries.ts'
 import { type HookProgress, type HookState, NO_PROGRESS } from '../webhooks/hook-progress.ts'
@@ -81,7 +81,7 @@ export class HookRunner<Position> {
 
   constructor(deps: HookRunnerDeps<Position>, hook: StoredWebhook, progress: HookProgress | null) {
     this.#deps = deps
-    this.#pause = deps.pause ?? pauseUntil
+    this.#pause = deps.pause ?? pause
     this.#hook = hook
     this.#progress = progress ?? NO_PROGRESS
   }
@@ -125,8 +125,9 @@ export class HookRunner<Position> {
   }
 
   async #step(): Promise<void> {
-    this.#deps.requireHeld()
+    // First, because what throws is followed by a wait that the change would end at once.
     if (this.#changed.signal.aborted && !this.#isStopped) this.#changed = new AbortController()
+    this.#deps.requireHeld()
     await this.#takeOver()
     if (!this.#hook.isActive || this.#isEnded) {
       if (this.#deps.now() - this.#storedAt >= STORE_PAUSED_MS) await this.#save({})
@@ -395,8 +396,4 @@ function firstPart<Position>(
 function retryMs(attempt: number, askedSeconds: number | null): number {
   const ms = Math.min(FIRST_RETRY_MS * 2 ** (attempt - 1), LONGEST_RETRY_MS)
   return Math.max(ms, Math.min((askedSeconds ?? 0) * 1000, LONGEST_ASKED_MS))
-}
-
-async function pauseUntil(ms: number, signal: AbortSignal): Promise<void> {
-  await delay(ms, undefined, { signal, ref: false }).catch(() => {}) // aborted
 }
