@@ -99,3 +99,32 @@ onRedis(
     redis.disconnect()
   },
 )
+
+onRedis(
+  `a dashboard request over the limit has no effect, though the limit is counted meanwhile (rules D2, D6)${named}`,
+  async (t) => {
+    const logger = createLogger('silent')
+    const redis = await connectRedis(new URL(REDIS_URL ?? ''), logger, {
+      enableAutoPipelining: true,
+    })
+    const api = await startApi(opened.store, {
+      redis,
+      config: { accountLimits: { ...NO_ACCOUNT_LIMITS, dashboardRequestsPerMinute: 3 } },
+    })
+    const { wallet } = await api.customer(100)
+    const authorization = `Bearer ${await api.token(wallet)}`
+    const makeKey = async (name: string) => {
+      const response = await fetch(`${api.url}/me/keys`, {
+        method: 'POST',
+        headers: { authorization, 'content-type': 'application/json' },
+        body: JSON.stringify({ name }),
+      })
+      return response.status
+    }
+    const made = await Promise.all(['a', 'b', 'c', 'd', 'e'].map(makeKey))
+    t.deepEqual(made.toSorted(), [201, 201, 201, 429, 429])
+    t.is((await api.accounts.namedKeys.list(wallet)).length, 3)
+    await api.close()
+    redis.disconnect()
+  },
+)

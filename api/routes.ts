@@ -209,7 +209,7 @@ function freeChain(
   if (needsSession) chain.push(authenticateSession(tokens, failedAuth))
   // A logout is never refused: the token that it revokes may have been stolen.
   if (needsSession && !path.startsWith('/auth/'))
-    chain.push(requireEnabled(access), dashboardLimited)
+    chain.push(requireEnabled(access), dashboardLimited, passLimits)
   chain.push(limitBody)
   if (requestBody) chain.push(readBody)
   chain.push(limitQuery, validate(resource))
@@ -301,6 +301,7 @@ function feedChain(
     limitBody,
     limitQuery,
     requireCreditsOrPro(credits, billing),
+    passLimits,
     // Once more, because the key or token may have been revoked while credits or Pro were read.
     authenticated,
     upgrade({ feed, upgradeOf, tokens, billing }),
