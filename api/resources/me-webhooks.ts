@@ -185,9 +185,11 @@ function rotateSecret(deps: WebhookDeps) {
     params,
     answer: NewSecretAnswer,
     async handle({ params: { id } }, { wallet }, network) {
+      // Read first: nothing may keep the answer with the secret back once it holds.
+      const progress = (await readHookProgress(deps.store, [id])).get(id)
       const hook = await change(deps, wallet, id, { rotate: true })
       deps.events.add(wallet, 'webhook_secret_rotated', network)
-      return { body: { ...(await itemOf(deps, hook)), secret: deps.hookSecrets.secretOf(hook) } }
+      return { body: { ...webhookItem(hook, progress), secret: deps.hookSecrets.secretOf(hook) } }
     },
   })
 }
