@@ -1,5 +1,6 @@
 import type { Logger } from '../../pipeline/runtime/logger.ts'
 import { createOutageLog, type OutageLog } from '../../pipeline/runtime/outage-log.ts'
+import { repeat } from '../../pipeline/runtime/repeat.ts'
 import type { Row, Store } from '../../pipeline/store/store.ts'
 
 /** Dependencies of uses that are written later. */
@@ -20,8 +21,7 @@ export class LatestUses<Use extends { readonly at: number }> {
   /** Uses not written yet. */
   readonly #seen = new Map<string, Use>()
   readonly #outage: OutageLog
-  #timer: NodeJS.Timeout | undefined
-  #writing: Promise<void> = Promise.resolve()
+  #stopRepeating: () => Promise<void> = async () => {}
 
   constructor(deps: LatestUsesDeps, table: string, rowOf: (key: string, use: Use) => Row) {
     this.#deps = deps
@@ -55,15 +55,12 @@ export class LatestUses<Use extends { readonly at: number }> {
   }
 
   start(): void {
-    this.#timer = setInterval(() => {
-      this.#writing = this.#writing.then(() => this.#write())
-    }, EVERY_MS)
+    this.#stopRepeating = repeat(EVERY_MS, () => this.#write())
   }
 
   /** Stops the timer and stores the uses that are still in memory. */
   async stop(): Promise<void> {
-    clearInterval(this.#timer)
-    await this.#writing
+    await this.#stopRepeating()
     await this.#write()
   }
 

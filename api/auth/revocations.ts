@@ -2,6 +2,7 @@ import pMap from 'p-map'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import type { Logger } from '../../pipeline/runtime/logger.ts'
 import { createOutageLog, type OutageLog } from '../../pipeline/runtime/outage-log.ts'
+import { repeat } from '../../pipeline/runtime/repeat.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import { inTime } from '../../pipeline/store/timely-store.ts'
 import { type Redis, replicated } from '../redis-connection.ts'
@@ -31,8 +32,7 @@ export class Revocations {
   readonly #outage: OutageLog
   readonly #now: () => number
   readonly #waitMs: number
-  #timer: NodeJS.Timeout | undefined
-  #writing: Promise<void> = Promise.resolve()
+  #stopRepeating: () => Promise<void> = async () => {}
   #reading: Promise<void> | null = null
   /** Number of times the connection to Redis was lost, now and when the tables were last read. */
   #losses = 0
@@ -69,15 +69,12 @@ export class Revocations {
   /** Reads the tables. Call it before any other method. */
   async start(): Promise<void> {
     await this.#read()
-    this.#timer = setInterval(() => {
-      this.#writing = this.#writing.then(() => this.#writeRest())
-    }, EVERY_MS)
+    this.#stopRepeating = repeat(EVERY_MS, () => this.#writeRest())
   }
 
   /** Writes the rows that the store has not accepted yet. */
   async stop(): Promise<void> {
-    clearInterval(this.#timer)
-    await this.#writing
+    await this.#stopRepeating()
     await this.#writeRest()
   }
 

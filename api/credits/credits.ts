@@ -1,5 +1,7 @@
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import type { Logger } from '../../pipeline/runtime/logger.ts'
+import { createOutageLog, type OutageLog } from '../../pipeline/runtime/outage-log.ts'
+import { repeat } from '../../pipeline/runtime/repeat.ts'
 import type { Ledger } from './ledger.ts'
 import type { Account, Balance, BlockGrant, BlockRenewal, Charge, Meter } from './meter.ts'
 
@@ -20,19 +22,22 @@ export class Credits {
   readonly #owed = new Map<string, { account: Account; until: number }>()
   /** Withdrawn trades whose credit is not given back yet, by account. */
   readonly #retracted = new Map<Account, Set<string>>()
-  #timer: NodeJS.Timeout | undefined
-  #working: Promise<void> = Promise.resolve()
+  #stopRepeating: () => Promise<void> = async () => {}
   #seconds = 0
   /** Credits of withdrawn trades that are not given back, not yet logged. */
   #dropped = 0
   #rolledUpAt: number | null = null
-  /** Work that failed the last time. */
-  readonly #failing = new Set<string>()
+  readonly #rollUps: OutageLog
+  readonly #givings: OutageLog
 
   constructor(deps: { readonly meter: Meter; readonly ledger: Ledger; readonly logger: Logger }) {
     this.#meter = deps.meter
     this.#ledger = deps.ledger
     this.#logger = deps.logger
+    const logOf = (work: string) =>
+      createOutageLog(deps.logger, `${work} failed; will retry`, `${work} works again`)
+    this.#rollUps = logOf('rolling up usage')
+    this.#givings = logOf('giving back credits of withdrawn trades')
   }
 
   /** When all usage was last rolled up into the ledger (unix ms); null before the first time. */
@@ -110,15 +115,12 @@ export class Credits {
   }
 
   start(): void {
-    this.#timer = setInterval(() => {
-      this.#working = this.#working.then(() => this.#everySecond())
-    }, 1000)
+    this.#stopRepeating = repeat(1000, () => this.#everySecond())
   }
 
   /** Rolls up the remaining usage. */
   async stop(): Promise<void> {
-    clearInterval(this.#timer)
-    await this.#working
+    await this.#stopRepeating()
     await this.#everySecond(0)
   }
 
@@ -128,13 +130,13 @@ export class Credits {
    */
   async #everySecond(leave = LEFT_FOR_LATER): Promise<void> {
     // If it fails, usage stays in the meter; charges continue until its stream is full (rule K5).
-    await this.#attempt('rolling up usage', async () => {
+    await this.#attempt(this.#rollUps, async () => {
       await this.#payBack()
       await this.#meter.releaseExpiredBlocks()
       if (leave === 0 || (await this.#meter.mayRollUp())) await this.#rollUp(leave)
       if (this.#seconds++ % RELOAD_SECONDS === 0) await this.#ledger.reloadGranted()
     })
-    await this.#attempt('giving back credits of withdrawn trades', () => this.#payRetracted())
+    await this.#attempt(this.#givings, () => this.#payRetracted())
   }
 
   async #rollUp(leave: number): Promise<void> {
@@ -147,14 +149,13 @@ export class Credits {
     }
   }
 
-  /** Runs work that is repeated a second later. Logs its first failure and its recovery. */
-  async #attempt(work: string, run: () => Promise<void>): Promise<void> {
+  /** Runs work that is repeated a second later. */
+  async #attempt(outage: OutageLog, run: () => Promise<void>): Promise<void> {
     try {
       await run()
-      if (this.#failing.delete(work)) this.#logger.info(`${work} works again`)
+      outage.worked()
     } catch (err) {
-      if (!this.#failing.has(work)) this.#logger.warn({ err }, `${work} failed; will retry`)
-      this.#failing.add(work)
+      outage.failed({ err })
     }
   }
 

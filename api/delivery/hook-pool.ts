@@ -1,5 +1,6 @@
 import { batchCalls } from '../../pipeline/runtime/batch-calls.ts'
 import { createOutageLog, type OutageLog } from '../../pipeline/runtime/outage-log.ts'
+import { repeat } from '../../pipeline/runtime/repeat.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import { type HookAttempt, storeAttempts } from '../webhooks/deliveries.ts'
 import {
@@ -54,7 +55,7 @@ export class HookPool {
   #wholeReadAt = Number.NEGATIVE_INFINITY
   #checkedAt: number | null = null
   #ticking: Promise<void> = Promise.resolve()
-  #stopTimer: () => void = () => {}
+  #stopRepeating: () => Promise<void> = async () => {}
 
   constructor(deps: HookPoolDeps) {
     this.#deps = deps
@@ -92,13 +93,12 @@ export class HookPool {
   /** Starts the webhooks, and looks for changes each second. */
   async start(): Promise<void> {
     await this.tick()
-    const timer = setInterval(() => void this.tick(), TICK_MS)
-    this.#stopTimer = () => clearInterval(timer)
+    this.#stopRepeating = repeat(TICK_MS, () => this.tick())
   }
 
   /** Stops every webhook, after the attempts that are under way, and leaves them to others. */
   async stop(): Promise<void> {
-    this.#stopTimer()
+    await this.#stopRepeating()
     await this.#ticking
     await this.#end([...this.#running.keys()])
     await this.#storeAttempts().catch(() => {})
