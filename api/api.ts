@@ -214,12 +214,8 @@ export function createApi(deps: ApiDeps): Api {
     },
     async close() {
       await Promise.all([server.close(GRACE_MS), feed.stop(GRACE_MS)])
-      await position.stop()
-      await credits.stop()
-      await keyUses.stop()
-      await sessionUses.stop()
-      await events.stop()
-      await revocations.stop()
+      const parts = [position, credits, keyUses, sessionUses, events, revocations]
+      await Promise.all(parts.map((part) => part.stop()))
     },
   }
 }

@@ -133,7 +133,7 @@ export class Billing {
 
   async #prepare(wallet: Address): Promise<number> {
     const { catchUp, ensureAccount, patienceMs = 10_000 } = this.#deps
-    const revision = await inTime(catchUp(), patienceMs)
+    const revision = await inTime(catchUp(), patienceMs, 'the RPC server')
     await ensureAccount(wallet)
     return revision
   }

@@ -429,14 +429,14 @@ export class Feed implements UpgradeHandler, FeedStatus {
     for (const connection of [...this.#traders.active(), ...this.#viewers.active()])
       connection.end('restarting')
     await this.#sockets.drain(Math.min(this.#options.closeMs, graceMs / 2))
-    await this.#drainClosing(graceMs / 2)
-    await this.#relay?.close()
-    await this.#viewPoll
+    await inTime(this.#end(), graceMs / 2, 'the end of the feed').catch(() => {})
   }
 
-  /** Waits for the work of closed connections, at most `timeoutMs`. */
-  async #drainClosing(timeoutMs: number): Promise<void> {
-    await inTime(Promise.all(this.#closing), timeoutMs).catch(() => {})
+  /** Ends the work of closed connections, and the reading of log and views. */
+  async #end(): Promise<void> {
+    await Promise.all(this.#closing)
+    await this.#relay?.close()
+    await this.#viewPoll
   }
 
   #openTrades(

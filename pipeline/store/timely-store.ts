@@ -14,12 +14,18 @@ export function createTimelyStore(store: Store, timeoutMs: number): Store {
   }
 }
 
-/** Resolves or rejects as `work` does, or with `unavailable` after `timeoutMs`. */
-export async function inTime<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
+/**
+ * Resolves or rejects as `work` does, or with `unavailable` after `timeoutMs`. `who` is to answer.
+ */
+export async function inTime<T>(
+  work: Promise<T>,
+  timeoutMs: number,
+  who = 'the store',
+): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
-      const why = `the store does not answer within ${timeoutMs} ms`
+      const why = `${who} does not answer within ${timeoutMs} ms`
       reject(new ServiceError('unavailable', why))
     }, timeoutMs)
   })
