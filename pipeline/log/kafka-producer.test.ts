@@ -4,13 +4,13 @@ import kafkajs, { type ProducerBatch } from 'kafkajs'
 import { createLogger } from '../runtime/logger.ts'
 import type { OutgoingEntry } from './append-queue.ts'
 import type { KafkaClient } from './kafka-client.ts'
-import { openProducer } from './kafka-producer.ts'
+import { createPatientProducer, openProducer } from './kafka-producer.ts'
 
 /**
  * A client whose producer answers for these partitions, call by call, and then for all. It fails
- * where there is an error.
+ * where there is an error. The first `refusals` attempts to connect fail.
  */
-function clientOf(answers: (readonly number[] | Error)[]) {
+function clientOf(answers: (readonly number[] | Error)[], refusals = 0) {
   const sent: string[][] = []
   const compressions = new Set<number | undefined>()
   let producers = 0
@@ -18,7 +18,7 @@ function clientOf(answers: (readonly number[] | Error)[]) {
     events: {},
     on() {},
     async connect() {
-      producers++
+      if (producers++ < refusals) throw new Error('no broker')
     },
     async disconnect() {},
     async sendBatch({ topicMessages, compression }: ProducerBatch) {
@@ -56,6 +56,18 @@ test('a producer that failed is replaced, and sends what was not acknowledged', 
     ['b', 'c', 'd'],
   ])
   t.is(producers(), 2)
+})
+
+test('a producer that connects with its first append waits for a broker, as later appends do', async (t) => {
+  const { client, sent, producers } = clientOf([], 2)
+  const producer = createPatientProducer(client, 'topic', createLogger('silent'))
+  t.is(producers(), 0)
+  await producer.send(ENTRIES)
+  await producer.send([entry(1, 'e')])
+  t.deepEqual(sent, [['a', 'b', 'c', 'd'], ['e']])
+  t.is(producers(), 3)
+  await producer.close()
+  await t.throwsAsync(producer.send(ENTRIES), { message: 'the log is closed' })
 })
 
 test('batches are compressed with zstd, which takes them back', async (t) => {

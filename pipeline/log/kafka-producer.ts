@@ -32,29 +32,46 @@ export async function openProducer(
   logger: Logger,
   renewMs = Number.POSITIVE_INFINITY,
 ): Promise<PatientProducer> {
-  const closing = new AbortController()
-  let producer = await connectProducer(kafka)
+  const producer = createPatientProducer(kafka, topic, logger, renewMs)
+  await producer.connect()
+  return producer
+}
 
-  let renewAt = performance.now() + renewMs
+/** A producer that connects with the first `send`, which waits as every other. */
+export function createPatientProducer(
+  kafka: KafkaClient,
+  topic: string,
+  logger: Logger,
+  renewMs = Number.POSITIVE_INFINITY,
+): PatientProducer & { connect(): Promise<void> } {
+  const closing = new AbortController()
+  let producer: Awaited<ReturnType<typeof connectProducer>> | null = null
+  let renewAt = 0
 
   /** A new identity: the old one's sequence may be broken after an error. */
   const renew = async () => {
     renewAt = performance.now() + renewMs
-    await producer.disconnect().catch(() => {})
-    producer = await connectProducer(kafka)
-    if (closing.signal.aborted) await producer.disconnect()
+    await producer?.disconnect().catch(() => {})
+    const renewed = await connectProducer(kafka)
+    producer = renewed
+    if (closing.signal.aborted) await renewed.disconnect()
+    return renewed
   }
 
   return {
+    async connect() {
+      await renew()
+    },
     async send(entries) {
       let waiting = false
       let messages = [...entries]
       for (let pauseMs = 100; ; pauseMs = Math.min(2 * pauseMs, 2000)) {
         if (closing.signal.aborted) throw new ServiceError('closed', 'the log is closed')
         try {
-          if (waiting || performance.now() > renewAt) await renew()
+          const isUsable = !waiting && performance.now() <= renewAt
+          const open = isUsable && producer !== null ? producer : await renew()
           while (messages.length > 0) {
-            const answers = await producer.sendBatch({
+            const answers = await open.sendBatch({
               acks: -1,
               compression: COMPRESSION,
               topicMessages: [{ topic, messages }],
@@ -81,7 +98,7 @@ export async function openProducer(
     },
     async close() {
       closing.abort()
-      await producer.disconnect().catch(() => {})
+      await producer?.disconnect().catch(() => {})
     },
   }
 }

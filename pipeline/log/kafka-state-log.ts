@@ -1,7 +1,7 @@
 import { ServiceError } from '../domain/service-error.ts'
 import { type AppendQueue, createAppendQueue } from './append-queue.ts'
 import { type ConsumerDeps, SupervisedConsumer, startAmong } from './kafka-consumer.ts'
-import { openProducer, type PatientProducer } from './kafka-producer.ts'
+import { createPatientProducer, type PatientProducer } from './kafka-producer.ts'
 import type { Consumer } from './log.ts'
 import { decodeState, encodeState } from './state-entry.ts'
 import type { StateEntry, StateHandler, StateLog, StateMessage } from './state-log.ts'
@@ -15,20 +15,15 @@ export class KafkaStateLog implements StateLog {
   readonly #deps: Omit<ConsumerDeps<StateEntry>, 'read'>
   readonly #consumers = new Set<Consumer>()
   readonly #queue: AppendQueue
-  /** Opened by the first append: readers have none. */
-  #producer: Promise<PatientProducer> | null = null
+  /** Connects with the first append: readers have no connection. */
+  readonly #producer: PatientProducer
   #isClosed = false
 
   constructor(deps: Omit<ConsumerDeps<StateEntry>, 'read'>) {
     this.#deps = deps
     this.partitions = deps.partitions
-    this.#queue = createAppendQueue(async (entries) => {
-      this.#producer ??= openProducer(deps.kafka, deps.topic, deps.logger)
-      this.#producer.catch(() => {
-        this.#producer = null
-      })
-      await (await this.#producer).send(entries)
-    }, MAX_REQUEST_BYTES)
+    this.#producer = createPatientProducer(deps.kafka, deps.topic, deps.logger)
+    this.#queue = createAppendQueue((entries) => this.#producer.send(entries), MAX_REQUEST_BYTES)
   }
 
   append(messages: ReadonlyMap<number, StateMessage>): Promise<void> {
@@ -47,6 +42,6 @@ export class KafkaStateLog implements StateLog {
     this.#isClosed = true
     this.#queue.end(new ServiceError('closed', 'the log is closed'))
     await Promise.all([...this.#consumers].map((consumer) => consumer.close()))
-    await (await this.#producer)?.close()
+    await this.#producer.close()
   }
 }
