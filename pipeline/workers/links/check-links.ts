@@ -60,10 +60,11 @@ export function startLinkCheck(deps: LinkCheckDeps): LinkCheckWorker {
       await checker.recover(await readCheckedLinks(store, partitions))
     }
     const stored = fold.status().slot
-    const checked = Math.min(await checker.pass(), stored ?? 0)
+    const { slot, time } = await checker.pass()
+    const checked = Math.min(slot, stored ?? 0)
     if (checked <= 0 || now() - savedAt < SAVE_EVERY_MS) return
     savedAt = now()
-    const marker = { slot: checked, parent: checked, block_time: Math.floor(savedAt / 1000) }
+    const marker = { slot: checked, parent: checked, block_time: time }
     const progressFields = { worker: 'links', partitions: log.partitions, ...marker }
     await insertProgress(
       store,

@@ -83,12 +83,14 @@ function aChecker() {
       this.note(...links)
       await checker.pass()
     },
-    /** Lets seconds pass, one pass after the other. */
+    /** Lets seconds pass, one pass after the other. Returns the position after the last. */
     async wait(seconds: number) {
+      let position = { slot: 0, time: 0 }
       for (let second = 0; second < seconds; second += 1) {
         clock.now += 1000
-        await checker.pass()
+        position = await checker.pass()
       }
+      return position
     },
     /** A new process that begins at a slot, and was told of some stored links before. */
     async restart(slot: number, ...noted: readonly Link[]) {
@@ -239,6 +241,24 @@ test.serial('wallets that wait for a backfill do not hold up the others (K8)', a
   await checker.wait(13)
   t.deepEqual(await breaks(), [[6, 5, 1n, 2n, 'open']])
 })
+
+test.serial(
+  'a start checks the wallets again that waited for a backfill before it (K8)',
+  async (t) => {
+    const checker = aChecker()
+    await checker.restart(0)
+    const jobs = createBackfillJobs(opened.store)
+    const job = newJob(1, 'gap', { fromSlot: 1, toSlot: 9 }, 0)
+    await jobs.save([job])
+    const before = await checker.wait(2)
+    checker.noteWallets([1])
+    const waiting = await checker.wait(20)
+    t.is(waiting.time, before.time, 'the position goes on while it waits')
+    await jobs.save([{ ...job, state: 'done' }])
+    const after = await checker.wait(1)
+    t.is(after.time, before.time + 21)
+  },
+)
 
 test.serial('a backfill joins the chain from the older side, and is waited for (K8)', async (t) => {
   const checker = aChecker()

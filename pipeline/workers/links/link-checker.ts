@@ -73,6 +73,8 @@ export class LinkChecker {
   #read = new Set<string>()
   /** Wallets to check as a whole, when no backfill of theirs is open. */
   readonly #wallets = new Set<number>()
+  /** When no wallet waited last, in milliseconds. Those that wait are in memory alone. */
+  #allCheckedAt = 0
   /** Wallets that lost links with a withdrawn slot. Their ends in memory may be void. */
   #withdrawn = new Set<number>()
   /** Accounts that have a break that is not closed. */
@@ -119,6 +121,7 @@ export class LinkChecker {
     this.#read = new Set()
     this.#reviewedAt = 0
     this.#snapshotsSince = position === null ? 0 : position.time * 1000 - CLOCKS_APART_MS
+    this.#allCheckedAt = position === null ? this.#deps.now() : position.time * 1000
     if (position === null) return
     const backfilled = await readBackfilledSince(store, position.time * 1000)
     this.noteWallets(backfilled.filter(isMine))
@@ -135,8 +138,12 @@ export class LinkChecker {
     }
   }
 
-  /** Checks what was noted. Returns the slot below which nothing is in doubt or unchecked. */
-  async pass(): Promise<number> {
+  /**
+   * Checks what was noted. Returns the position for `recover`: the slot below which nothing is in
+   * doubt or unchecked, and the time (unix seconds) up to which every wallet whose backfill changed
+   * is checked.
+   */
+  async pass(): Promise<{ readonly slot: number; readonly time: number }> {
     const links = this.#pending.filter((link) => !this.#wasRead(link))
     this.#pending = []
     this.#ends.forget(this.#withdrawn)
@@ -146,7 +153,8 @@ export class LinkChecker {
     const now = this.#deps.now()
     const due = this.#doubts.take(now, STRETCHES_PER_PASS)
     if (due.length > 0 || this.#wallets.size > 0) await this.#look(due, now)
-    return this.#doubts.lowestSlot
+    if (this.#wallets.size === 0) this.#allCheckedAt = now
+    return { slot: this.#doubts.lowestSlot, time: Math.floor(this.#allCheckedAt / 1000) }
   }
 
   /** Whether a noted link was read by the last start, which makes it neither new nor late. */
