@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events'
+import type { Address } from '../../domain/address.ts'
 import { ServiceError } from '../../domain/service-error.ts'
 import { StoppedError } from '../../ingest/rpc/retry-until-stopped.ts'
 import type { IngestMetrics } from '../../ingest/telemetry.ts'
@@ -132,10 +133,15 @@ export class AutoBackfill {
         const open = await backfills.jobs.open(['gap', 'added'])
         for (const reason of ['gap', 'added'] as const)
           metrics.openBackfills.set({ reason }, open.filter((job) => job.reason === reason).length)
-        const ready = open.filter(({ wallet }) => !this.#joining.has(wallet))
+        const addresses = open.length === 0 ? [] : await readTrackedWallets(this.#deps.store)
+        // The job of a wallet without an address is of a wallets file that was refused after
+        // `onAdded`.
+        const ready = open.filter(
+          ({ wallet }) => !this.#joining.has(wallet) && wallet <= addresses.length,
+        )
         if (ready.length === 0) continue
         logger.info({ backfills: ready.length }, 'backfill begins')
-        await this.#runJobs(ready)
+        await this.#runJobs(ready, addresses)
         logger.info({ backfills: ready.length }, 'backfill done')
         this.#isWanted = true // so that the metric shows what is open now
       }
@@ -149,9 +155,8 @@ export class AutoBackfill {
     }
   }
 
-  async #runJobs(jobs: readonly BackfillJob[]): Promise<void> {
-    const { backfills, store, metrics } = this.#deps
-    const addresses = await readTrackedWallets(store)
+  async #runJobs(jobs: readonly BackfillJob[], addresses: readonly Address[]): Promise<void> {
+    const { backfills, metrics } = this.#deps
     const gaps = jobs.filter(({ reason }) => reason === 'gap')
     const byBlock = isCheaperByBlock(gaps)
     if (byBlock) await backfills.runGaps(gaps, addresses, this.#stopping.signal)
@@ -161,7 +166,6 @@ export class AutoBackfill {
     const liveSlot = await backfills.rpc.getSlot()
     await mapConcurrently(byWallet, JOBS_AT_ONCE, async (job) => {
       const address = addresses[job.wallet - 1]
-      // Without an address, the wallets file of the job was refused after `onAdded`.
       if (address === undefined) return
       await backfills.runJob({ job, address, liveSlot }, this.#stopping.signal)
       metrics.openBackfills.dec({ reason: job.reason })

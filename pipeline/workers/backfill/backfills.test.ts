@@ -405,11 +405,18 @@ test.serial(
     const backfills = late.backfills()
     const first = (await backfills.rpc.getFirstAvailableBlock()) ?? 0
     await backfills.coverage.begin(wallets, { slot: first - 100, time: 1 })
-    await backfills.runGaps(gapsOf(first - 50, first + 5), simulator.wallets, unstopped)
-    const covered = { slot: first, time: simulator.market.timeOf(first) }
+    const [older, ...gaps] = gapsOf(first - 50, first + 5)
+    if (older === undefined) throw new Error('there are wallets')
+    // The gap of the first wallet ends before the first block.
+    const range = { fromSlot: first - 50, toSlot: first - 10 }
+    await backfills.runGaps([{ ...older, range }, ...gaps], simulator.wallets, unstopped)
+    const covered = await backfills.coverage.of(wallets)
+    const { slot } = covered.get(1) ?? {}
+    t.is(slot, first - 9)
+    const others = { slot: first, time: simulator.market.timeOf(first) }
     t.deepEqual(
-      await backfills.coverage.of(wallets),
-      new Map(wallets.map((wallet) => [wallet, covered])),
+      [...covered].filter(([wallet]) => wallet !== 1),
+      wallets.filter((wallet) => wallet !== 1).map((wallet) => [wallet, others]),
     )
     backfills.close()
     await close()

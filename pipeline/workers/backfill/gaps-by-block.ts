@@ -58,15 +58,14 @@ export async function fetchGapsByBlock(
   const newestSlot = await slotTimes.finalizedSlot(ranges.at(-1)?.to ?? 0)
   const open = new OpenGaps(gaps, newestSlot)
   const writer = new RecordWriter(open, createWallets(addresses), deps, stop)
-  const firstAvailable = (await rpc.getFirstAvailableBlock()) ?? 0
+  open.missBelow((await rpc.getFirstAvailableBlock()) ?? 0)
   for (const { from, to } of partsOf(ranges)) {
-    if (from < firstAvailable) open.miss({ slot: Math.min(to, firstAvailable - 1), time: null })
     const slots = await rpc.getBlocks(from, to, 'finalized')
     const read = (slot: number) => readBlock(slot, rpc, stop)
     for await (const block of pMapIterable(slots, read, { concurrency: BLOCKS_AT_ONCE })) {
       refuseStopped(stop)
       metrics.rpcBlocks.inc({ why: 'gap' })
-      if ('missing' in block) open.miss({ slot: block.missing, time: null })
+      if ('missing' in block) open.miss(block.missing)
       else await writer.add(block)
     }
     await writer.flush()
@@ -143,14 +142,27 @@ class OpenGaps {
     this.#gaps[at] = { ...gap, transactions, records: gap.records + records }
   }
 
-  /** Notes that the blocks up to `missing.slot` or that block alone may be lost. */
-  miss(missing: NonNullable<BackfillJob['missingAt']>): void {
+  /** Notes that the block of a slot is lost. */
+  miss(slot: number): void {
     for (const [at, gap] of this.#gaps.entries()) {
       const { from, to } = rangeOf(gap)
-      const isNewest = missing.slot > (gap.missingAt?.slot ?? 0)
-      if (missing.slot < from || missing.slot > to || !isNewest) continue
-      this.#gaps[at] = { ...gap, missing: gap.missing + 1, missingAt: missing }
+      if (slot >= from && slot <= to) this.#missAt(at, slot)
     }
+  }
+
+  /** Notes that the server has no block below a slot. */
+  missBelow(slot: number): void {
+    for (const [at, gap] of this.#gaps.entries()) {
+      const { from, to } = rangeOf(gap)
+      const last = Math.min(to, slot - 1)
+      if (last >= from) this.#missAt(at, last)
+    }
+  }
+
+  #missAt(at: number, slot: number): void {
+    const gap = this.#gaps[at]
+    if (gap === undefined || slot <= (gap.missingAt?.slot ?? 0)) return
+    this.#gaps[at] = { ...gap, missing: gap.missing + 1, missingAt: { slot, time: null } }
   }
 
   /** The jobs whose gaps reach below slot `from`, with everything from that slot on done. */
