@@ -80,11 +80,14 @@ export function tokenSwaps({ position, cursors, perturb, knownFacts }: ResourceD
       const stored = position.stored()
       const wasRedecoded = position.wasRedecoded()
       const of = stored && { stored: stored.slot, filter: { mint }, wasRedecoded }
-      const found = of === null ? [] : await readNewestSwaps(store, of, before, limit + 1)
+      const [found, facts] = await Promise.all([
+        of === null ? [] : readNewestSwaps(store, of, before, limit + 1),
+        knownFacts.of(store, [mint]),
+      ])
       const swaps = found.slice(0, limit)
       const last = swaps.at(-1)
       const more = found.length > limit
-      const symbol = (await knownFacts.of(store, [mint])).get(mint)?.symbol || null
+      const symbol = facts.get(mint)?.symbol || null
       return {
         body: {
           mint,

@@ -148,8 +148,11 @@ export async function readSwapsPage(
 ): Promise<SwapsPage> {
   const { slot, epoch } = of
   const all = { stored: slot }
-  const swaps = await readNewestSwaps(store, all, before, limit)
-  const [newest = null] = before === null ? swaps : await readNewestSwaps(store, all, null, 1)
+  const [swaps, first] = await Promise.all([
+    readNewestSwaps(store, all, before, limit),
+    before === null ? null : readNewestSwaps(store, all, null, 1),
+  ])
+  const [newest = null] = first ?? swaps
   return { swaps, slot, newest, late: await readLateKeys(store, lateBefore(epoch, slot)) }
 }
 

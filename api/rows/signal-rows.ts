@@ -25,12 +25,14 @@ export async function readSignals(
   const rows = await readNewestSignals(store, watchlist.at ?? 0, limit)
   const listed = new Map(watchlist.rows.map((row) => [row.mint, row]))
   const gone = [...new Set(rows.map((row) => row.mint))].filter((mint) => !listed.has(mint))
-  const left = await readLeftTokens(store, gone, rows.at(-1)?.fired_at ?? 0, watchlist.at ?? 0)
-  const withdrawn = await readWithdrawnSince(
-    store,
-    [...new Set(rows.map((row) => row.mint))],
-    Math.min(...rows.map((row) => row.fired_at)) - DAY_SECONDS,
-  )
+  const [left, withdrawn] = await Promise.all([
+    readLeftTokens(store, gone, rows.at(-1)?.fired_at ?? 0, watchlist.at ?? 0),
+    readWithdrawnSince(
+      store,
+      [...new Set(rows.map((row) => row.mint))],
+      Math.min(...rows.map((row) => row.fired_at)) - DAY_SECONDS,
+    ),
+  ])
   return rows.map((row) => {
     const now = listed.get(row.mint) ?? left.get(row.mint)
     // The symbol may have become known after the strategy fired.

@@ -102,16 +102,15 @@ export async function findWalletsInSlots(
   slots: readonly number[],
   which: 'alive' | 'deleted' = 'alive',
 ): Promise<number[]> {
-  const found = new Set<number>()
-  for (const [table, columns] of Object.entries(KEYS)) {
-    const rows = await store.query<{ wallet: number }>(
-      `SELECT DISTINCT wallet FROM (${newestOfSlots('wallet, is_deleted', table, columns)})
-       WHERE is_deleted = ${which === 'alive' ? 0 : 1} LIMIT 10000000`,
-      { slots },
-    )
-    for (const { wallet } of rows) found.add(wallet)
-  }
-  return [...found].sort((a, b) => a - b)
+  const tables = Object.entries(KEYS).map(
+    ([table, columns]) => `SELECT * FROM (${newestOfSlots('wallet, is_deleted', table, columns)})`,
+  )
+  const rows = await store.query<{ wallet: number }>(
+    `SELECT DISTINCT wallet FROM (${tables.join(' UNION ALL ')})
+     WHERE is_deleted = ${which === 'alive' ? 0 : 1} ORDER BY wallet LIMIT 10000000`,
+    { slots },
+  )
+  return rows.map(({ wallet }) => wallet)
 }
 
 /** Returns the slots after `slot` that have rows, ascending; 100,000 at most. */

@@ -48,11 +48,13 @@ export async function readSwapRowsOfMints(
   bounds: { readonly poolsAfter: number; readonly to: number },
 ): Promise<TokenEventRow[]> {
   const params = { mints, to: Math.max(0, bounds.to) }
-  const swaps = await store.query<TokenEventRow>(SWAPS_OF_MINTS, params)
-  const pools = await store.query<EventKeyRow & { readonly pool: string }>(POOLS_OF_SWAPS, {
-    ...params,
-    from: Math.max(0, bounds.poolsAfter),
-  })
+  const [swaps, pools] = await Promise.all([
+    store.query<TokenEventRow>(SWAPS_OF_MINTS, params),
+    store.query<EventKeyRow & { readonly pool: string }>(POOLS_OF_SWAPS, {
+      ...params,
+      from: Math.max(0, bounds.poolsAfter),
+    }),
+  ])
   const poolOf = new Map(pools.map((row) => [rowKeyText(row), row.pool]))
   return swaps.map((row) => {
     const pool = poolOf.get(rowKeyText(row))
@@ -87,8 +89,7 @@ export async function newestSlotAt(store: Store, time: number): Promise<number> 
       `SELECT slot FROM ${table} WHERE block_time <= {time:UInt32} ORDER BY slot DESC LIMIT 1 SETTINGS optimize_use_projections = 0`,
       { time: Math.max(0, time) },
     )
-  const [swap] = await newest('swaps')
-  const [transfer] = await newest('transfers')
+  const [[swap], [transfer]] = await Promise.all([newest('swaps'), newest('transfers')])
   return Math.max(Number(swap?.slot ?? -1), Number(transfer?.slot ?? -1))
 }
 

@@ -131,10 +131,12 @@ export async function readNewestPlace(
   store: Store,
   before: Pick<LateBound, 'epoch' | 'passedSlot'>,
 ): Promise<LatePlace | null> {
-  const late = await readNewestLatePlace(store, before)
-  const [row] = await store.query<PlaceRow>(
-    `SELECT ${PLACE} FROM withdrawn_swaps WHERE ${isPlaceBefore(before)} ORDER BY ${NEWEST} LIMIT 1`,
-  )
+  const [late, [row]] = await Promise.all([
+    readNewestLatePlace(store, before),
+    store.query<PlaceRow>(
+      `SELECT ${PLACE} FROM withdrawn_swaps WHERE ${isPlaceBefore(before)} ORDER BY ${NEWEST} LIMIT 1`,
+    ),
+  ])
   const withdrawn = row === undefined ? null : placeOf(row)
   if (late === null || withdrawn === null) return late ?? withdrawn
   return compareLatePlaces(late, withdrawn) > 0 ? late : withdrawn

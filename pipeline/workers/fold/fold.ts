@@ -231,9 +231,14 @@ class BookWorker implements FoldWorker {
     await adoptSalt(this.#store, this.#salt)
     await makeEventIdKey(this.#store)
     await this.#books.recover((wallet) => this.#isMine(wallet))
-    this.#priceTime = Math.max(this.#priceTime, await newestPoolPriceTime(this.#store))
-    this.#newest = new NewestPlaces(await newestStoredSlot(this.#store))
-    this.#withdrawn = await readWithdrawnSlots(this.#store)
+    const [priceTime, newestSlot, withdrawn] = await Promise.all([
+      newestPoolPriceTime(this.#store),
+      newestStoredSlot(this.#store),
+      readWithdrawnSlots(this.#store),
+    ])
+    this.#priceTime = Math.max(this.#priceTime, priceTime)
+    this.#newest = new NewestPlaces(newestSlot)
+    this.#withdrawn = withdrawn
     this.#isRecovered = true
   }
 

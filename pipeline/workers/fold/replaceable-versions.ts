@@ -23,13 +23,15 @@ export async function versionsToReplace(
   if (some.length === 0) return versions
   const places = some.map(({ record }) => record)
   const rows = new Map<string, Row>()
-  for (const table of DECODED_TABLES)
-    for (const row of await readDecodedRows(store, table, places, []))
-      rows.set(rowKey(table, row), row)
+  const [transactions] = await Promise.all([
+    readPlacedTransactions(store, [...new Set(places.map(({ slot }) => slot))]),
+    ...DECODED_TABLES.map(async (table) => {
+      for (const row of await readDecodedRows(store, table, places, []))
+        rows.set(rowKey(table, row), row)
+    }),
+  ])
   const kept = new Map(
-    (await readPlacedTransactions(store, [...new Set(places.map(({ slot }) => slot))])).map(
-      (placed) => [`${placed.slot}/${placed.txIndex}`, placed],
-    ),
+    transactions.map((placed) => [`${placed.slot}/${placed.txIndex}`, placed] as const),
   )
   for (const logged of some) {
     const { record } = logged

@@ -48,10 +48,12 @@ export async function readHistories(
     readonly statesThrough: number
   },
 ): Promise<ReadonlyMap<string, TokenHistory>> {
-  const swaps = await readSwapRowsOfMints(store, mints, bounds)
-  const transfers = await readTransferRowsOfMints(store, mints, bounds.to)
-  const facts = await readFacts(store, mints)
-  const states = await readPoolStates(store, mints, bounds.statesAfter, bounds.statesThrough)
+  const [swaps, transfers, facts, states] = await Promise.all([
+    readSwapRowsOfMints(store, mints, bounds),
+    readTransferRowsOfMints(store, mints, bounds.to),
+    readFacts(store, mints),
+    readPoolStates(store, mints, bounds.statesAfter, bounds.statesThrough),
+  ])
   const newest = (await hasCorrectedSwaps(store)) ? await withoutMovedRows(store, swaps) : swaps
   const eventsByMint = groupByMint(eventsOf(newest, transfers))
   const statesByMint = groupByMint(states)
