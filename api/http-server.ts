@@ -1,20 +1,18 @@
-import { randomUUID } from 'node:crypto'
 import {
   createServer,
   type IncomingMessage,
   type RequestListener,
   type Server,
   ServerResponse,
-  STATUS_CODES,
 } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { ServiceError } from '../pipeline/domain/service-error.ts'
 import { type ConnectionLimits, trackConnections } from './connections.ts'
 import { endStalled } from './end-stalled.ts'
-import { ApiError, problem } from './errors.ts'
-import { HEADERS } from './middleware/headers.ts'
+import { ApiError } from './errors.ts'
 import type { Upgrade } from './middleware/upgrade.ts'
+import { rawRefusal, refusalParts } from './raw-refusal.ts'
 
 /** The HTTP server. WebSocket upgrades are requested through it as well. */
 export interface ApiServer {
@@ -77,7 +75,7 @@ export function createHttpServer(options: HttpServerOptions = {}): ApiServer {
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     // An error response must not be written into another response.
     if (socket.writable && error.code !== 'ECONNRESET' && !isAnswering(socket))
-      socket.end(refusalOf(error.code), () => socket.destroy())
+      socket.end(rawRefusal(refusalOf(error.code)), () => socket.destroy())
     else socket.destroy()
   })
   const stopChecks = endStalled(sockets, isAnswering, stallTimeoutMs)
@@ -232,34 +230,12 @@ function originForm(target: string): string | null {
 }
 
 function refuse(response: ServerResponse, title: string): void {
-  const { status, fields, body } = rendered(new ApiError('bad_request', { title }))
+  const { status, fields, body } = refusalParts(new ApiError('bad_request', { title }))
   response.writeHead(status, fields).end(body)
 }
 
-/** Returns the raw response to a request that could not be parsed, a problem document (rule D1). */
-function refusalOf(code: string | undefined): string {
-  const { status, fields, body } = rendered(
-    new ApiError(
-      code === 'HPE_HEADER_OVERFLOW'
-        ? 'headers_too_large'
-        : code === 'ERR_HTTP_REQUEST_TIMEOUT'
-          ? 'request_timeout'
-          : 'bad_request',
-    ),
-  )
-  const head = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`)
-  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head.join('')}\r\n${body}`
-}
-
-function rendered(refusal: ApiError) {
-  const requestId = randomUUID()
-  const body = JSON.stringify(problem(refusal, requestId))
-  const fields = {
-    ...HEADERS,
-    'X-Request-Id': requestId,
-    'Content-Type': 'application/problem+json',
-    'Content-Length': Buffer.byteLength(body),
-    Connection: 'close',
-  }
-  return { status: refusal.status, fields, body }
+/** The refusal of a request that could not be parsed. */
+function refusalOf(code: string | undefined): ApiError {
+  if (code === 'HPE_HEADER_OVERFLOW') return new ApiError('headers_too_large')
+  return new ApiError(code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'request_timeout' : 'bad_request')
 }

@@ -1,8 +1,8 @@
 import test from 'ava'
-import { MintAnswerCache } from './mint-answer-cache.ts'
+import { ENTRY_BYTES, MintAnswerCache } from './mint-answer-cache.ts'
 import { type RenderedAnswer, renderBytes } from './rendered-answer.ts'
 
-function kept(maxBytes = 1000) {
+function kept(maxBytes = 10 * ENTRY_BYTES) {
   let made = 0
   const answers = new MintAnswerCache(maxBytes)
   const make = async () => renderBytes(Buffer.from(`answer ${++made}`))
@@ -48,7 +48,7 @@ test('a response is not cached if its mint changed while it was computed, or if 
 })
 
 test('the least recently used responses are evicted when the total size is too large', async (t) => {
-  const { get } = kept(17) // two answers of 8 bytes
+  const { get } = kept(2 * (ENTRY_BYTES + 8) + 1) // two answers of 8 bytes
   await get('a', 'x')
   await get('b', 'x')
   await get('a', 'x')

@@ -4,7 +4,8 @@ import type { StateModel } from './state-reader.ts'
 
 /**
  * A cache of responses about one mint. A response is evicted when something of its mint changes, or
- * as the least recently used one when all answers exceed `maxBytes` (before compression).
+ * as the least recently used one when all answers and entries exceed `maxBytes` (before
+ * compression).
  * Concurrent requests for one key share one read. Failed reads are not cached.
  */
 export class MintAnswerCache implements StateModel {
@@ -47,7 +48,7 @@ export class MintAnswerCache implements StateModel {
     if (keys === undefined) this.#keysOf.set(mint, new Set([key]))
     else keys.add(key)
     entry.answer.then(
-      ({ bytes }) => this.#weigh(key, entry, bytes.length),
+      ({ bytes }) => this.#weigh(key, entry, bytes.length + ENTRY_BYTES),
       () => this.#forget(key, entry),
     )
     return entry.answer
@@ -72,6 +73,9 @@ export class MintAnswerCache implements StateModel {
     if (keys?.size === 0) this.#keysOf.delete(entry.mint)
   }
 }
+
+/** About what an entry takes beside the bytes of its answer, which may be few. */
+export const ENTRY_BYTES = 1000
 
 interface Entry {
   readonly mint: string

@@ -1,8 +1,7 @@
-import { randomUUID } from 'node:crypto'
-import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer } from 'ws'
-import { ApiError, problem } from '../errors.ts'
+import { ApiError } from '../errors.ts'
+import { rawRefusal } from '../raw-refusal.ts'
 
 /** Creates the server that does WebSocket handshakes; it refuses bad ones over HTTP. */
 export function createUpgradeServer(): WebSocketServer {
@@ -17,16 +16,11 @@ export function createUpgradeServer(): WebSocketServer {
  * stopping.
  */
 export function refuseUpgrade(socket: Duplex, code: 'upgrade_required' | 'unavailable'): void {
-  const error = new ApiError(code)
-  const body = JSON.stringify(problem(error, randomUUID()))
-  const fields = [
-    `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}`,
-    'Connection: close',
-    'Sec-WebSocket-Version: 13',
-    'Content-Type: application/problem+json',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-  ]
-  socket.end(`${fields.join('\r\n')}\r\n\r\n${body}`)
+  const headers: Record<string, string> =
+    code === 'unavailable'
+      ? { 'Retry-After': '1' }
+      : { Upgrade: 'websocket', Connection: 'Upgrade, close', 'Sec-WebSocket-Version': '13' }
+  socket.end(rawRefusal(new ApiError(code, { headers })))
 }
 
 /** Frames up to this size are refused with an `error` message, larger ones without. */
