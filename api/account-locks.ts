@@ -5,7 +5,10 @@ import { orUnavailable, type Redis, replicated } from './redis-connection.ts'
 
 /** Locks by account, within one process or among all processes. */
 export interface AccountLocks {
-  /** Runs the task while holding the account's lock. Rejects with `unavailable` after 12 s. */
+  /**
+   * Runs the task while holding the account's lock. With Redis, rejects with `unavailable` after
+   * 12 s.
+   */
   withLock<T>(account: string, task: (lock: HeldLock) => Promise<T>): Promise<T>
 }
 

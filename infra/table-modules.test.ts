@@ -25,7 +25,7 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
   sealed_slots: [inStore('sealed-slots')],
   withdrawn_slots: [inStore('withdrawn-slots')],
   withdrawn_swaps: [inStore('withdrawn-swaps')],
-  // Only `EVENT_TABLES` and `EVENT_COLUMNS` name the table `sol_transfers`.
+  // Only `EVENT_COLUMNS` names the table `sol_transfers`.
   sol_transfers: [inStore('wallet-events')],
   sol_balances: ['wallet-events', 'links'].map(inStore),
   // Tables that the fold derives from events.

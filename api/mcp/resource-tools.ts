@@ -106,8 +106,8 @@ function inputSchema(
 }
 
 /**
- * Returns the name of a resource's tool: the one listed here, or for example `get_prices_sol` for
- * `/prices/sol`.
+ * Returns the name of a resource's tool: the one listed here, or for example `get_account` for
+ * `/account`.
  */
 function toolNameOf({ path }: Pick<Resource, 'path'>): string {
   const words = path.split(/[^a-z:]+/).filter((word) => word !== '' && !word.startsWith(':'))

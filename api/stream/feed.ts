@@ -58,8 +58,7 @@ export interface FeedDeps {
   ) => Promise<ReadonlyMap<string, unknown>>
   /**
    * How many connections the API keys of an account may have, and how many the dashboards of one
-   * wallet for views. A newer one
-   * closes the oldest (rule F6).
+   * wallet for views. A newer one closes the oldest (rule F6).
    */
   readonly connectionsPerKey: number
   /** How old a position may be that a client resumes from (rule F4); default 24. */

@@ -16,7 +16,8 @@ const USAGE = `usage: npm run -s servers -- <command> --data DIR
   restart  stop, then start                                           [--only ...]
   kill     end at once with SIGKILL                                   [--only ...]
   status   print a JSON document: how each server is; exit with 1 if one does not answer  [--only ...]
---cluster runs Kafka as three brokers. --only also takes one node of a cluster, such as kafka-2.
+--cluster: three Kafka brokers, two ClickHouse servers behind a proxy, Redis with a replica and three
+Sentinels. --only also takes one node of a cluster, such as kafka-2.
 ANALYST_PASSWORD in the environment adds the read-only ClickHouse user of analysts, EXPORT_S3_URL,
 EXPORT_S3_ACCESS_KEY_ID and EXPORT_S3_SECRET_ACCESS_KEY a bucket of tests for \`operator export\`.`
 

@@ -496,7 +496,7 @@ function wrongPrints(run: Run, compared: readonly ComparedSlots[]): string[] {
   )
 }
 
-/** Trades before the first one may lack, because followers begin without a position. */
+/** Trades before the first one may be missing, because followers begin without a position. */
 function faultsOf(run: Run, sent: ReceivedTrades, compared: readonly ComparedSlots[]): string[] {
   const { chain, options, follower } = run
   const isEmbedded = options.serversDir === null
