@@ -12,5 +12,10 @@ export const QUOTE_MINTS: readonly Address[] = [WSOL, USDC, USDT]
 
 /** Whether the mint is one of WSOL, USDC, USDT; every other mint is a base. */
 export function isQuoteMint(mint: string): boolean {
-  return mint === WSOL || mint === USDC || mint === USDT
+  return mint === WSOL || isDollar(mint)
+}
+
+/** Whether the mint is a coin that is worth a dollar. */
+export function isDollar(mint: string | null): boolean {
+  return mint === USDC || mint === USDT
 }

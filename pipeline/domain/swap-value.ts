@@ -1,5 +1,5 @@
 import type { Swap } from './event.ts'
-import { USDC, USDT, WSOL } from './quote.ts'
+import { isDollar, WSOL } from './quote.ts'
 
 /**
  * Returns the value of a swap in lamports, rounded down (rule C1). For WSOL it is the quote amount;
@@ -13,7 +13,7 @@ export function swapValueLamports(
 ): bigint | null {
   if (swap.quoteMismatch) return null
   if (swap.quoteMint === WSOL) return swap.quoteAmount
-  if (swap.quoteMint !== USDC && swap.quoteMint !== USDT) return null
+  if (!isDollar(swap.quoteMint)) return null
   if (swap.solPriceUsdE9 === null || swap.solPriceUsdE9 === 0n) return null
   return (swap.quoteAmount * 1_000_000_000_000n) / swap.solPriceUsdE9
 }

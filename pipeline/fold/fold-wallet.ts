@@ -1,7 +1,7 @@
 import type { Perturb } from '../domain/perturbation.ts'
 import { addNewest, createLot, type Lot, splitProceeds, takeOldest } from './fifo.ts'
-import type { FoldEvent } from './fold-event.ts'
-import { addToProfitHour, servedSwap, transferServedLots } from './profit-hours.ts'
+import { type FoldEvent, serveFoldEvent } from './fold-event.ts'
+import { addToProfitHour, transferServedLots } from './profit-hours.ts'
 import { addTrade, createTradeSums } from './trade-sums.ts'
 import { createTokenState, isBeyond, type TokenState, type WalletState } from './wallet-state.ts'
 
@@ -140,13 +140,11 @@ function serve(
   profit: bigint,
 ): void {
   const token = tokenOf(state, event)
-  if (perturb === null) {
-    addToProfitHour(state, token, event, event, profit)
-    return
+  const served = serveFoldEvent(state.wallet, event, perturb)
+  if (served !== event) {
+    token.served ??= createTradeSums()
+    addTrade(token.served, served)
   }
-  const served = servedSwap(event, perturb({ wallet: state.wallet, ...event }))
-  token.served ??= createTradeSums()
-  addTrade(token.served, served)
   addToProfitHour(state, token, event, served, profit)
 }
 

@@ -1,4 +1,4 @@
-import { MOST_EARLIER_SECONDS, type Perturbation, perturbAmount } from '../domain/perturbation.ts'
+import { MOST_EARLIER_SECONDS } from '../domain/perturbation.ts'
 import { addNewest, createLot, type LotQueue, openLots, splitProceeds, takeOldest } from './fifo.ts'
 import type { FoldEvent } from './fold-event.ts'
 import type { TokenState, WalletState } from './wallet-state.ts'
@@ -20,16 +20,6 @@ export interface ProfitHour {
   strictRealized: bigint
   /** Whether the sums changed since their row was last written. */
   dirty: boolean
-}
-
-/** Returns a swap as it is served (rule I2). */
-export function servedSwap(event: FoldEvent, perturbation: Perturbation): FoldEvent {
-  return {
-    ...event,
-    blockTime: event.blockTime - perturbation.earlierSeconds,
-    amount: perturbAmount(event.amount, perturbation),
-    value: event.value === null ? null : perturbAmount(event.value, perturbation),
-  }
 }
 
 /**

@@ -72,24 +72,20 @@ export async function createKafkaLog(
 ): Promise<EventLog> {
   const wanted = walletEventsTopic(config.topicPrefix, stored || config.partitions || PARTITIONS)
   const kafka = createKafkaClient(config, deps.logger)
-  const partitions = await whileSettling(() =>
-    ensureTopic(kafka, wanted, config, deps.logger),
-  ).catch((cause: unknown) => {
-    throw cause instanceof ServiceError ? cause : unreachable(config, cause)
-  })
+  const ensured = (wanted: Topic) =>
+    orUnreachable(
+      config,
+      whileSettling(() => ensureTopic(kafka, wanted, config, deps.logger)),
+    )
+  const partitions = await ensured(wanted)
   const topic = { ...wanted, partitions }
   checkPartitions(topic, stored, config.partitions)
   const stateTopic = walletStateTopic(config.topicPrefix, partitions)
-  await whileSettling(() => ensureTopic(kafka, stateTopic, config, deps.logger)).catch(
-    (cause: unknown) => {
-      throw cause instanceof ServiceError ? cause : unreachable(config, cause)
-    },
-  )
+  await ensured(stateTopic)
   const sessionTimeoutMs = Math.max(MIN_SESSION_MS, await readMinSessionTimeout(kafka))
-  const producer = await whileSettling(() => openProducer(kafka, topic.name, deps.logger)).catch(
-    (cause: unknown) => {
-      throw unreachable(config, cause)
-    },
+  const producer = await orUnreachable(
+    config,
+    whileSettling(() => openProducer(kafka, topic.name, deps.logger)),
   )
   return new KafkaLog({
     config,
@@ -171,11 +167,10 @@ class KafkaLog implements EventLog {
   async lead(): Promise<void> {
     const { kafka, topic, config, logger } = this.#parts
     const client = createWriterClient(kafka, `${topic.name}.ingest`)
-    const producer = await whileSettling(() =>
-      openProducer(client, topic.name, logger, RENEW_MS),
-    ).catch((cause: unknown) => {
-      throw unreachable(config, cause)
-    })
+    const producer = await orUnreachable(
+      config,
+      whileSettling(() => openProducer(client, topic.name, logger, RENEW_MS)),
+    )
     const before = this.#producer
     this.#producer = producer
     await before.close()
@@ -247,11 +242,7 @@ class KafkaLog implements EventLog {
 
   async extent(times: ReadonlyMap<number, number> = new Map()): Promise<LogExtent> {
     const { kafka, topic, config } = this.#parts
-    try {
-      return await readExtent(kafka, topic.name, times)
-    } catch (cause) {
-      throw unreachable(config, cause)
-    }
+    return orUnreachable(config, readExtent(kafka, topic.name, times))
   }
 
   async settled(group: string, stop: AbortSignal): Promise<void> {
@@ -278,11 +269,10 @@ class KafkaLog implements EventLog {
 
   async hasConsumer(group: string): Promise<boolean> {
     const { kafka, topic, config } = this.#parts
-    try {
-      return await withAdmin(kafka, (admin) => hasMembers(admin, topic.name, group))
-    } catch (cause) {
-      throw unreachable(config, cause)
-    }
+    return orUnreachable(
+      config,
+      withAdmin(kafka, (admin) => hasMembers(admin, topic.name, group)),
+    )
   }
 
   async consume(options: ConsumeOptions, handler: BatchHandler): Promise<Consumer> {
@@ -299,11 +289,10 @@ class KafkaLog implements EventLog {
   async ping(): Promise<void> {
     const { kafka, config } = this.#parts
     if (this.#closing.signal.aborted) throw new ServiceError('closed', 'the log is closed')
-    try {
-      await withAdmin(kafka, (admin) => admin.describeCluster(), ONCE)
-    } catch (cause) {
-      throw unreachable(config, cause)
-    }
+    await orUnreachable(
+      config,
+      withAdmin(kafka, (admin) => admin.describeCluster(), ONCE),
+    )
   }
 
   async close(): Promise<void> {
@@ -356,6 +345,13 @@ class KafkaLog implements EventLog {
   #encode(message: LogMessage): EntryValue {
     return encodeMessage(message, this.#parts.config.format ?? WRITTEN_FORMATS.default)
   }
+}
+
+/** Settles as `work` does; an error of the client becomes `unreachable`. */
+function orUnreachable<T>(config: KafkaConfig, work: Promise<T>): Promise<T> {
+  return work.catch((cause: unknown) => {
+    throw cause instanceof ServiceError ? cause : unreachable(config, cause)
+  })
 }
 
 function unreachable(config: KafkaConfig, cause: unknown): ServiceError {

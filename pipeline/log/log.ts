@@ -8,7 +8,7 @@ import type {
   WalletRecord,
   Withdrawal,
 } from '../domain/slot.ts'
-import type { LateOrigin, RecordMessage } from './log-message.ts'
+import type { LateOrigin, LogMessage } from './log-message.ts'
 import type { StateLog } from './state-log.ts'
 
 /**
@@ -204,12 +204,7 @@ export interface LogBatch<R = LogRecord> {
  * `log_malformed_records_total`, and logged by offset. An entry that a newer version of the service
  * wrote stops its partition until this process is upgraded; `checkFormat` says so.
  */
-export type LogRecord = { readonly offset: bigint } & (
-  | { readonly kind: 'marker'; readonly marker: SlotMarker }
-  | ({ readonly kind: 'record' } & RecordMessage)
-  | { readonly kind: 'withdrawal'; readonly withdrawal: Withdrawal }
-  | { readonly kind: 'refold'; readonly refold: RefoldRequest }
-)
+export type LogRecord = { readonly offset: bigint } & LogMessage
 
 /** A running consumer. */
 export interface Consumer {

@@ -1,7 +1,7 @@
 import { LAMPORTS_PER_SOL } from '../domain/amount.ts'
 import { divideFractions, type Fraction, fraction, ZERO } from '../domain/fraction.ts'
 import type { PoolSnapshot } from '../domain/pool-snapshot.ts'
-import { USDC, USDT, WSOL } from '../domain/quote.ts'
+import { isDollar, WSOL } from '../domain/quote.ts'
 import type { Momentum, Trend, WatchState } from './watched-token.ts'
 
 /** Price of a token in SOL from a swap: `lamports` for `amount` raw units, at a unix second. */
@@ -85,10 +85,6 @@ export function liquidityOf(
 /** Whether a snapshot has a usable price. */
 export function isPriced({ pool, quoteMint, price }: PoolSnapshot): boolean {
   return pool !== '' && price.base > 0n && (quoteMint === WSOL || isDollar(quoteMint))
-}
-
-function isDollar(mint: string): boolean {
-  return mint === USDC || mint === USDT
 }
 
 /** A market cap as a multiple of another; null if either is unknown, or the other is 0. */

@@ -45,7 +45,6 @@ test('states equal those of the simulated market: over RPC, over the stream, aft
     list.map((coin) => ({
       mint: coin.mint.key.address,
       pool: poolKeyOf(coin).address,
-      programId: '',
     }))
 
   const heard = createBell()
@@ -178,7 +177,7 @@ test('at most 500 pools are watched, in filters of the size the server accepts, 
     },
   )
   t.teardown(() => watch.stop())
-  watch.watch([{ mint: 'no address', pool: '', programId: '' }, ...pools])
+  watch.watch([{ mint: 'no address', pool: '' }, ...pools])
   await opened.next()
   const filters = (request: SubscribeRequest) =>
     Object.values(request.accounts).map(({ account }) => account.length)
@@ -303,7 +302,7 @@ function aPool(at: number) {
     [first, aVault(mint, 1000n)],
     [second, aVault(WSOL, BigInt(at))],
   ])
-  return { mint, pool, vaults: [first, second] as const, accounts, programId: '' }
+  return { mint, pool, vaults: [first, second] as const, accounts }
 }
 
 function aVault(mint: Address, amount: bigint) {

@@ -75,12 +75,9 @@ export class PoolWatch {
 
   /**
    * Replaces the watched pools. Only the first 500 pools are watched, and only the first of each
-   * token. Keeps the state of pools that stay. An unchanged set causes no requests. `programId` is
-   * ignored: the owner of the pool's account is used.
+   * token. Keeps the state of pools that stay. An unchanged set causes no requests.
    */
-  watch(
-    pools: readonly { readonly mint: string; readonly pool: string; readonly programId?: string }[],
-  ): void {
+  watch(pools: readonly { readonly mint: string; readonly pool: string }[]): void {
     const watched: WatchedPool[] = []
     const mints = new Set<string>()
     for (const entry of pools) {

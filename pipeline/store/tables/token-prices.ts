@@ -1,7 +1,7 @@
 import type { EventKey } from '../../domain/event-key.ts'
 import { type Fraction, fraction } from '../../domain/fraction.ts'
 import type { Perturb } from '../../domain/perturbation.ts'
-import { USDC, USDT, WSOL } from '../../domain/quote.ts'
+import { isDollar, WSOL } from '../../domain/quote.ts'
 import type { Store } from '../store.ts'
 import { EVENT_KEY, type EventKeyRow, keyOf } from './event-rows.ts'
 import { readSolPrices } from './sol-prices.ts'
@@ -142,10 +142,6 @@ function poolPrice(step: PoolStep, solUsdE9: bigint | undefined): Fraction | nul
   if (quoteMint === WSOL) return fraction(quote, base)
   if (!isDollar(quoteMint) || !solUsdE9) return null
   return fraction(quote * 1_000_000_000_000n, base * solUsdE9)
-}
-
-function isDollar(mint: string): boolean {
-  return mint === USDC || mint === USDT
 }
 
 /** The first of `times` at or after a time. `roundDown` takes negative numbers, so it rounds up. */

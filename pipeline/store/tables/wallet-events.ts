@@ -249,20 +249,12 @@ const VOID_BALANCES = `
   WHERE wallet IN {wallets:Array(UInt32)} AND slot IN (${WITHDRAWN_SLOTS})
   GROUP BY wallet, slot, tx_index HAVING argMax(is_deleted, version) = 1`
 
-/** The event tables by the kind of their records. */
-export const EVENT_TABLES = {
-  swap: 'swaps',
-  token_transfer: 'transfers',
-  sol_transfer: 'sol_transfers',
-  balance: 'sol_balances',
-} as const
-
 /**
- * Returns a slot above which no table that is filled from the log has a row: the highest one that
- * has a row, or that `progress` names. Reads only the rows beyond `progress`.
+ * Returns a slot above which there is no event, balance or transaction: the highest one that has
+ * one, or that `progress` names. Links may be above it. Reads only the rows beyond `progress`.
  */
 export async function newestStoredSlot(store: Store): Promise<number> {
-  const newest = [...Object.values(EVENT_TABLES), 'transactions'].map(
+  const newest = [...TABLES, 'sol_balances', 'transactions'].map(
     (table) => `SELECT max(slot) AS newest FROM ${table} WHERE slot > (${NEWEST_FOLDED_SLOT})`,
   )
   const [found] = await store.query<{ slot: string }>(

@@ -64,7 +64,7 @@ export class WalletCache {
    */
   keep(state: WalletState, saved = this.#savedOf(state.wallet)): CachedWallet {
     const { wallet } = state
-    this.#forget(wallet)
+    this.delete(wallet)
     const entry = { state, saved, tokens: 1 + state.tokens.size }
     this.#open.set(wallet, entry)
     this.#openTokens += entry.tokens
@@ -85,37 +85,33 @@ export class WalletCache {
   trim(): void {
     for (const [wallet, { state, saved, tokens }] of this.#open) {
       if (this.#openTokens <= this.#maxOpen) break
-      this.#forget(wallet)
+      this.delete(wallet)
       const packed = { text: encodeSnapshot(state), tokens, records: countRecords(state), saved }
       this.#packed.set(wallet, packed)
       this.#packedTokens += tokens
     }
     for (const wallet of this.#packed.keys()) {
       if (this.#packedTokens <= this.#maxPacked) break
-      this.#forget(wallet)
+      this.delete(wallet)
     }
   }
 
   /** Evicts a wallet. */
   delete(wallet: number): void {
-    this.#forget(wallet)
+    this.#openTokens -= this.#open.get(wallet)?.tokens ?? 0
+    this.#open.delete(wallet)
+    this.#packedTokens -= this.#packed.get(wallet)?.tokens ?? 0
+    this.#packed.delete(wallet)
   }
 
   /** Evicts every wallet that is not wanted. */
   retain(isWanted: (wallet: number) => boolean): void {
     for (const tier of [this.#open, this.#packed])
-      for (const wallet of tier.keys()) if (!isWanted(wallet)) this.#forget(wallet)
+      for (const wallet of tier.keys()) if (!isWanted(wallet)) this.delete(wallet)
   }
 
   #savedOf(wallet: number): number {
     return (this.#open.get(wallet) ?? this.#packed.get(wallet))?.saved ?? 0
-  }
-
-  #forget(wallet: number): void {
-    this.#openTokens -= this.#open.get(wallet)?.tokens ?? 0
-    this.#open.delete(wallet)
-    this.#packedTokens -= this.#packed.get(wallet)?.tokens ?? 0
-    this.#packed.delete(wallet)
   }
 }
 
