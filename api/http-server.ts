@@ -11,8 +11,8 @@ import { ServiceError } from '../pipeline/domain/service-error.ts'
 import { type ConnectionLimits, trackConnections } from './connections.ts'
 import { endStalled } from './end-stalled.ts'
 import { ApiError } from './errors.ts'
+import { rawRefusal, refusalParts } from './middleware/raw-refusal.ts'
 import type { Upgrade } from './middleware/upgrade.ts'
-import { rawRefusal, refusalParts } from './raw-refusal.ts'
 
 /** The HTTP server. WebSocket upgrades are requested through it as well. */
 export interface ApiServer {

@@ -26,7 +26,7 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
   withdrawn_slots: [inStore('withdrawn-slots')],
   withdrawn_swaps: [inStore('withdrawn-swaps')],
   // Only `EVENT_COLUMNS` names the table `sol_transfers`.
-  sol_transfers: [inStore('wallet-events')],
+  sol_transfers: [inStore('event-rows')],
   sol_balances: ['wallet-events', 'links'].map(inStore),
   // Tables that the fold derives from events.
   lots: [inStore('books')],

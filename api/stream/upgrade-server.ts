@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream'
 import { WebSocketServer } from 'ws'
 import { ApiError } from '../errors.ts'
-import { rawRefusal } from '../raw-refusal.ts'
+import { rawRefusal } from '../middleware/raw-refusal.ts'
 
 /** Creates the server that does WebSocket handshakes; it refuses bad ones over HTTP. */
 export function createUpgradeServer(): WebSocketServer {

@@ -325,7 +325,7 @@ test('an option without its value is refused, and never takes the next option fo
     await refused(...portableArgs([...credit, '--key'])),
     'invalid_argument: --key: given more than once',
   )
-  t.regex(await refused(...credit, '--key', '--confirm=1'), /^invalid_argument: Option '--key /)
+  t.regex(await refused(...credit, '--key', '--confirm=1'), /^invalid_argument: Option '--key'/)
 })
 
 test('a command refuses a folder without a database, and makes none there (rule J3)', async (t) => {

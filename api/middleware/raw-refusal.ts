@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
-import { type ApiError, problem } from './errors.ts'
-import { HEADERS } from './middleware/headers.ts'
+import { type ApiError, problem } from '../errors.ts'
+import { HEADERS } from './headers.ts'
 
 /** The response to a request that no middleware handles, and after which its connection closes. */
 export function refusalParts(error: ApiError) {
