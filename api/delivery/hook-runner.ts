@@ -1,6 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import type { Logger } from '../../pipeline/runtime/logger.ts'
-import { pause } from '../../pipeline/runtime/pause.ts'
 import type { Charged, Credits } from '../credits/credits.ts'
 import type { HookAttempt } from '../webhooks/deliveries.ts'
 import { type HookProgress, type HookState, NO_PROGRESS } from '../webhooks/hook-progress.ts'
@@ -81,7 +81,7 @@ export class HookRunner<Position> {
 
   constructor(deps: HookRunnerDeps<Position>, hook: StoredWebhook, progress: HookProgress | null) {
     this.#deps = deps
-    this.#pause = deps.pause ?? pause
+    this.#pause = deps.pause ?? pauseUntil
     this.#hook = hook
     this.#progress = progress ?? NO_PROGRESS
   }
@@ -396,4 +396,9 @@ function firstPart<Position>(
 function retryMs(attempt: number, askedSeconds: number | null): number {
   const ms = Math.min(FIRST_RETRY_MS * 2 ** (attempt - 1), LONGEST_RETRY_MS)
   return Math.max(ms, Math.min((askedSeconds ?? 0) * 1000, LONGEST_ASKED_MS))
+}
+
+/** A webhook that waits does not keep its process from ending. */
+async function pauseUntil(ms: number, signal: AbortSignal): Promise<void> {
+  await delay(ms, undefined, { signal, ref: false }).catch(() => {}) // aborted
 }
