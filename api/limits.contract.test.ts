@@ -111,20 +111,22 @@ onRedis(
       redis,
       config: { accountLimits: { ...NO_ACCOUNT_LIMITS, dashboardRequestsPerMinute: 3 } },
     })
+    t.teardown(async () => {
+      await api.close()
+      redis.disconnect()
+    })
     const { wallet } = await api.customer(100)
     const authorization = `Bearer ${await api.token(wallet)}`
     const makeKey = async (name: string) => {
       const response = await fetch(`${api.url}/me/keys`, {
         method: 'POST',
         headers: { authorization, 'content-type': 'application/json' },
-        body: JSON.stringify({ name }),
+        body: JSON.stringify({ name, scopes: ['read'] }),
       })
       return response.status
     }
     const made = await Promise.all(['a', 'b', 'c', 'd', 'e'].map(makeKey))
     t.deepEqual(made.toSorted(), [201, 201, 201, 429, 429])
     t.is((await api.accounts.namedKeys.list(wallet)).length, 3)
-    await api.close()
-    redis.disconnect()
   },
 )
