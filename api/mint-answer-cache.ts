@@ -5,8 +5,7 @@ import type { StateModel } from './state-reader.ts'
 /**
  * A cache of responses about one mint. A response is evicted when something of its mint changes, or
  * as the least recently used one when all answers and entries exceed `maxBytes` (before
- * compression).
- * Concurrent requests for one key share one read. Failed reads are not cached.
+ * compression). Concurrent requests for one key share one read. Failed reads are not cached.
  */
 export class MintAnswerCache implements StateModel {
   readonly #maxBytes: number

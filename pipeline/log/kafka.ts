@@ -72,10 +72,10 @@ export async function createKafkaLog(
 ): Promise<EventLog> {
   const wanted = walletEventsTopic(config.topicPrefix, stored || config.partitions || PARTITIONS)
   const kafka = createKafkaClient(config, deps.logger)
-  const ensured = (wanted: Topic) =>
+  const ensured = (one: Topic) =>
     orUnreachable(
       config,
-      whileSettling(() => ensureTopic(kafka, wanted, config, deps.logger)),
+      whileSettling(() => ensureTopic(kafka, one, config, deps.logger)),
     )
   const partitions = await ensured(wanted)
   const topic = { ...wanted, partitions }

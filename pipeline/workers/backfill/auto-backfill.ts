@@ -165,8 +165,7 @@ export class AutoBackfill {
     // Read once, so that all jobs wait together until it is final.
     const liveSlot = await backfills.rpc.getSlot()
     await mapConcurrently(byWallet, JOBS_AT_ONCE, async (job) => {
-      const address = addresses[job.wallet - 1]
-      if (address === undefined) return
+      const address = addresses[job.wallet - 1]!
       await backfills.runJob({ job, address, liveSlot }, this.#stopping.signal)
       metrics.openBackfills.dec({ reason: job.reason })
     })
